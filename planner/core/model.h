@@ -1,0 +1,63 @@
+/* model.h — the architecture of a model: parameters, widths, what attention it has.
+ *
+ * Rows of the table `models`, a caller's own numbers, or a pasted config.json all become a `struct model`;
+ * model_complete fills what was left out (from size alone if need be) and says what it assumed.
+ */
+#ifndef SUANPAN_PLANNER_CORE_MODEL_H
+#define SUANPAN_PLANNER_CORE_MODEL_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "planner/core/note.h"
+
+enum ffn_kind { FFN_UNSTATED = 0, FFN_GATED, FFN_PLAIN };
+enum tri { TRI_UNSTATED = 0, TRI_NO, TRI_YES };
+
+struct model {
+    const char *id;   /* preset id, or "" for a caller's own */
+    const char *name;
+    double params;        /* total, count (not billions); 0 = not stated */
+    double active_params; /* per token; 0 = not stated, = params for dense */
+    int layers, hidden, heads, kv_heads, head_dim;
+    int intermediate;       /* FFN width of one expert where MoE, of the FFN where dense */
+    int dense_intermediate; /* FFN width of the leading dense layers of a MoE; 0 = none */
+    int dense_layers;       /* how many leading dense layers a MoE has */
+    int shared_intermediate;/* total width of shared experts; 0 = none */
+    int vocab;
+    int experts, experts_per_token; /* 0 = dense */
+    int moe_every;          /* a MoE layer every n layers; 0 or 1 = every layer */
+    int kv_lora_rank, q_lora_rank, rope_head_dim, v_head_dim; /* MLA; 0 = none */
+    int window;             /* sliding window; 0 = none */
+    int full_attention_layers; /* layers with full-length KV; 0 = all. The rest have a window (window > 0) or are
+                                  linear/state-space layers with constant state (window == 0) */
+    int max_context;
+    enum ffn_kind ffn;
+    enum tri tied_embeddings;
+    enum tri causal;        /* TRI_NO for encoders */
+    enum tri qkv_bias, qk_norm;
+    /* Work that is no transformer (training.method custom) and diffusion/speech presets: */
+    double flops_per_sample; /* forward, per sample or image; 0 = not stated */
+    const char *source, *source_date, *confidence;
+    /* Set by model_complete: */
+    bool architecture_known; /* layers and hidden were stated, not derived from size */
+    bool size_only;          /* nothing but a parameter count was given */
+};
+
+/* Total and per-token parameters counted from the dimensions (exact where the architecture is one of those of
+ * docs/planner.md 3.1; sources there). Needs layers, hidden, heads, intermediate, vocab. */
+double model_count_params(const struct model *m);
+double model_count_active(const struct model *m);
+/* Parameters in matrix multiplications of one token: active without the input embedding (head included). */
+double model_matmul_params(const struct model *m);
+double model_embedding_params(const struct model *m); /* vocab x hidden, one matrix */
+
+/* KV-cache bytes of one token over all layers for unlimited attention (MLA: latent + rope), `bits` per element. */
+double model_kv_bytes_per_token(const struct model *m, double bits);
+
+/* Fills what is missing so that every dimension is > 0 (size-only: layers and hidden from the width/depth rule,
+ * head_dim, GQA, intermediate, vocab by convention) and appends a note per assumption. Faults (appended with JSON
+ * Pointers below `pointer`): nothing stated at all, kv_heads not dividing heads, more active than total, ... */
+void model_complete(struct model *m, const char *pointer, struct note_list *assumed, struct fault_list *faults);
+
+#endif
