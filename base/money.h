@@ -16,13 +16,16 @@
 #define MONEY_MINOR 100
 #define MONEY_TEXT_MAX 32
 
+/* A product of two 64-bit figures before it is rounded. */
+__extension__ typedef __int128 money_wide;
+
 struct money {
     int64_t minor;
     char currency[4]; /* ISO 4217 */
 };
 
 /* a / b to the nearest integer, half away from zero. b > 0. */
-int64_t money_div_round(__int128 a, int64_t b);
+int64_t money_div_round(money_wide a, int64_t b);
 
 /* quantity (in thousandths of its unit) x unit price (micros) -> minor units, one rounding.
  * -1 when the result leaves int64 (nothing is written). */

@@ -1,0 +1,161 @@
+/* money.c — exact integer money: every product in 128 bits, one rounding, overflow refused. */
+#include "base/money.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define HOURS_MAX 1e9
+/* Noise of double arithmetic that must not buy another hour: 744.0000000001 h is 744 h. */
+#define MILLI_NOISE 1e-6
+#define BP_WHOLE 10000
+#define PRICE_STEP 100 /* micros in the fourth decimal */
+
+/* a / b half away from zero without leaving 128 bits. */
+static money_wide div_round(money_wide a, money_wide b)
+{
+    money_wide q = a / b, r = a % b;
+    if (r < 0)
+        r = -r;
+    if (r >= b - r)
+        q += a < 0 ? -1 : 1;
+    return q;
+}
+
+static int narrow(money_wide v, int64_t *ret)
+{
+    if (v > INT64_MAX || v < INT64_MIN)
+        return -1;
+    *ret = (int64_t)v;
+    return 0;
+}
+
+int64_t money_div_round(money_wide a, int64_t b)
+{
+    money_wide q = div_round(a, b);
+    return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
+}
+
+int money_line(int64_t quantity_milli, int64_t unit_price_micros, int64_t *ret_minor)
+{
+    /* thousandths x millionths = 1e-9 of a unit; a minor unit is 1e7 of them */
+    return narrow(div_round((money_wide)quantity_milli * unit_price_micros, (money_wide)1000 * MONEY_MICROS / MONEY_MINOR),
+                  ret_minor);
+}
+
+int money_tax(int64_t net_minor, int64_t rate_bp, int64_t *ret_minor)
+{
+    return narrow(div_round((money_wide)net_minor * rate_bp, BP_WHOLE), ret_minor);
+}
+
+int money_net_of_tax(int64_t gross_micros, int64_t rate_bp, int64_t *ret_net_micros)
+{
+    money_wide divisor = (money_wide)BP_WHOLE + rate_bp;
+    if (divisor <= 0)
+        return -1;
+    return narrow(div_round((money_wide)gross_micros * BP_WHOLE, divisor), ret_net_micros);
+}
+
+int money_convert(int64_t price_micros, int64_t rate_micros, int64_t *ret_micros)
+{
+    return narrow(div_round((money_wide)price_micros * rate_micros, MONEY_MICROS), ret_micros);
+}
+
+int money_scale(int64_t price_micros, int64_t ppm, int64_t *ret_micros)
+{
+    money_wide steps = div_round((money_wide)price_micros * ppm, (money_wide)1000000 * PRICE_STEP);
+    return narrow(steps * PRICE_STEP, ret_micros);
+}
+
+int money_add(int64_t a, int64_t b, int64_t *ret)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return -1;
+    *ret = sum;
+    return 0;
+}
+
+int hours_to_milli(double hours, int64_t granularity_milli, int64_t *ret_milli)
+{
+    if (!isfinite(hours) || hours < 0 || hours > HOURS_MAX || granularity_milli < 1)
+        return -1;
+    int64_t milli = (int64_t)ceil(hours * 1000.0 - MILLI_NOISE);
+    if (milli < 0)
+        milli = 0;
+    money_wide steps = ((money_wide)milli + granularity_milli - 1) / granularity_milli;
+    return narrow(steps * granularity_milli, ret_milli);
+}
+
+/* Digits of v / 10^decimals, keeping at least `keep` decimals and dropping zeros beyond. */
+static void decimal_text(int64_t v, int decimals, int keep, char out[MONEY_TEXT_MAX])
+{
+    char reversed[MONEY_TEXT_MAX];
+    int n = 0;
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    while (decimals > keep && u % 10 == 0) {
+        u /= 10;
+        decimals--;
+    }
+    for (int i = 0; u > 0 || i <= decimals; i++) {
+        if (i == decimals && decimals > 0)
+            reversed[n++] = '.';
+        reversed[n++] = (char)('0' + u % 10);
+        u /= 10;
+    }
+    if (v < 0)
+        reversed[n++] = '-';
+    for (int i = 0; i < n; i++)
+        out[i] = reversed[n - 1 - i];
+    out[n] = '\0';
+}
+
+void money_text(int64_t minor, char out[MONEY_TEXT_MAX])
+{
+    decimal_text(minor, 2, 2, out);
+}
+
+void money_price_text(int64_t micros, char out[MONEY_TEXT_MAX])
+{
+    decimal_text(micros, 6, 2, out);
+}
+
+static int parse_decimal(const char *text, int decimals, int64_t *ret)
+{
+    if (text == NULL)
+        return -1;
+    bool negative = *text == '-';
+    if (negative)
+        text++;
+    money_wide v = 0;
+    int seen = -1; /* decimals read; -1 before the point */
+    if (*text < '0' || *text > '9')
+        return -1;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && seen < 0) {
+            seen = 0;
+            if (text[1] == '\0')
+                return -1;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || seen == decimals)
+            return -1;
+        v = v * 10 + (*text - '0');
+        if (v > (money_wide)INT64_MAX + 1)
+            return -1;
+        if (seen >= 0)
+            seen++;
+    }
+    for (int i = seen < 0 ? 0 : seen; i < decimals; i++)
+        v *= 10;
+    return narrow(negative ? -v : v, ret);
+}
+
+int money_parse_minor(const char *text, int64_t *ret_minor)
+{
+    return parse_decimal(text, 2, ret_minor);
+}
+
+int money_parse_micros(const char *text, int64_t *ret_micros)
+{
+    return parse_decimal(text, 6, ret_micros);
+}
