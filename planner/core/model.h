@@ -36,6 +36,10 @@ struct model {
     enum tri tied_embeddings;
     enum tri causal;        /* TRI_NO for encoders */
     enum tri qkv_bias, qk_norm;
+    int norms_per_layer;    /* 0 = 2 (1: parallel attention and FFN, 4: Gemma-2/3) */
+    enum tri norm_bias;     /* LayerNorm with a bias (RMSNorm: no) */
+    enum tri linear_bias;   /* a bias on every attention and FFN matrix (GPT-2, BLOOM, OPT, BERT) */
+    int learned_positions;  /* rows of a learned position (and segment) table; 0 = rotary or ALiBi */
     /* Work that is no transformer (training.method custom) and diffusion/speech presets: */
     double flops_per_sample; /* forward, per sample or image; 0 = not stated */
     const char *source, *source_date, *confidence;
@@ -51,6 +55,13 @@ double model_count_active(const struct model *m);
 /* Parameters in matrix multiplications of one token: active without the input embedding (head included). */
 double model_matmul_params(const struct model *m);
 double model_embedding_params(const struct model *m); /* vocab x hidden, one matrix */
+
+/* Layers that carry routed experts. */
+int model_moe_layers(const struct model *m);
+/* Parameters of the routed experts of all layers (0 for dense): what expert parallelism divides. */
+double model_expert_params(const struct model *m);
+/* Parameters of one layer's attention matrices and biases. */
+double model_attention_params(const struct model *m);
 
 /* KV-cache bytes of one token over all layers for unlimited attention (MLA: latent + rope), `bits` per element. */
 double model_kv_bytes_per_token(const struct model *m, double bits);
