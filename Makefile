@@ -4,9 +4,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := build
 
 VARIANT ?= release
 PORT ?= 8080
+HOST ?= 127.0.0.1
 DB ?= suanpan.db
 B := build/$(VARIANT)
 
@@ -103,9 +105,108 @@ test-$(1): $(B)/tests/$(1)_suite
 	$$< -j2 --timeout 60 $(if $(FILTER),--filter '$(FILTER)')
 endef
 $(foreach s,$(TEST_SUITES),$(eval $(call suite,$(s))))
+# The http suite drives the real binary; a suite may also be a script, tests/NAME/run.sh, that drives it.
+$(B)/tests/http_suite: | $(B)/suanpan
+export SUANPAN_BIN_UNDER_TEST = $(CURDIR)/$(B)/suanpan
+SCRIPT_SUITES := $(filter-out bench,$(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/run.sh)))))
+
+.PHONY: tests
+tests: $(B)/suanpan $(foreach s,$(TEST_SUITES),$(B)/tests/$(s)_suite)
+
+# npm packages of the tests, where there are any: exactly those of the lock file.
+NODE_MODULES := $(patsubst %/package-lock.json,%/node_modules/.package-lock.json,$(wildcard tests/package-lock.json tests/*/package-lock.json))
+%/node_modules/.package-lock.json: %/package-lock.json
+	@echo "installing npm packages of $*"
+	@cd $* && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: clean
+# ---- what people type
+
+.PHONY: deps deps-check run check check-asan check-tsan lint format coverage fuzz-smoke bench accuracy clean help
+
+help:
+	@echo 'make run            install what is missing, build, serve on $(HOST):$(PORT) (PORT=, HOST=, DB=)'
+	@echo 'make check          install what the tests need, run all of them'
+	@echo 'make test-SUITE     one suite of: $(TEST_SUITES) $(SCRIPT_SUITES) (FILTER=suite/name)'
+	@echo 'make check-asan     unit and api suites under AddressSanitizer and UBSan; a leak fails'
+	@echo 'make check-tsan     http suite against a server built with ThreadSanitizer'
+	@echo 'make lint           the rules of the house; format: clang-format in place'
+	@echo 'make coverage       line and branch coverage into build/coverage; fuzz-smoke: a minute of every fuzzer'
+	@echo 'make bench          plans per second beside a static body, and the planner on its own; accuracy: against measurements'
+	@echo 'make build clean deps deps-check'
+
+deps:
+	@.ci/deps.sh build
+deps-check:
+	@.ci/deps.sh --check build test browser lint
+
+run: deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build
+	@exec $(B)/suanpan serve --host '$(HOST)' --port '$(PORT)' --db '$(DB)'
+
+check:
+	@.ci/deps.sh build test browser
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests $(NODE_MODULES)
+	@tests/check.sh $(VARIANT) $(TEST_SUITES) $(SCRIPT_SUITES)
+
+check-asan:
+	@.ci/deps.sh build test
+	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=asan $(patsubst %,build/asan/tests/%_suite,$(filter unit api,$(TEST_SUITES)))
+	@tests/check.sh asan $(filter unit api,$(TEST_SUITES))
+
+# The client side stays as it is; what is watched is the server, whose reports land in files.
+check-tsan:
+	@.ci/deps.sh build test
+	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=tsan build/tsan/suanpan
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
+	@SUANPAN_BIN_UNDER_TEST=$(CURDIR)/build/tsan/suanpan tests/check.sh $(VARIANT) http
+
+lint:
+	@.ci/deps.sh build lint
+	@tests/lint/selftest.sh
+	@tests/lint.sh
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/libplanner.a
+	@tests/lint/globals.sh $(B)/libplanner.a
+
+format:
+	@.ci/deps.sh format
+	@clang-format -i $(foreach l,$(LAYERS),$(SRC_$(l)) $(wildcard $(l)/*.h $(l)/*/*.h)) $(wildcard server/main.c tests/*/*.c tests/*/*.h)
+
+coverage:
+	@.ci/deps.sh build test coverage
+	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=coverage tests
+	@find build/coverage -name '*.gcda' -delete
+	@tests/check.sh coverage $(TEST_SUITES)
+	@gcovr --root . --object-directory build/coverage --branches --exclude 'tests/' --exclude 'build/' --print-summary \
+		--txt build/coverage/branches.txt --html-details build/coverage/index.html
+	@cat build/coverage/branches.txt
+
+# Every tests/fuzz/fuzz_NAME.c is one libFuzzer entry; crashes become files of tests/fuzz/corpus/NAME.
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_SECONDS ?= 60
+FUZZ_SOURCES := $(SRC_api) $(SRC_formats) $(SRC_db) $(SRC_planner) $(SRC_base)
+build/fuzz/%: tests/fuzz/fuzz_%.c $(FUZZ_SOURCES) $(B)/libembed.a
+	@mkdir -p $(@D)
+	@clang -std=c17 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
+		$(FUZZ_SOURCES) $(B)/libembed.a $(LIBS)
+fuzz-smoke:
+	@.ci/deps.sh build fuzz
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(FUZZERS:%=build/fuzz/%)
+	@for f in $(FUZZERS); do mkdir -p build/fuzz/found/$$f tests/fuzz/corpus/$$f; \
+		build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f tests/fuzz/corpus/$$f; done
+
+bench:
+	@.ci/deps.sh build bench
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build
+	@tests/bench/run.sh $(B)
+
+accuracy:
+	@.ci/deps.sh build accuracy
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build
+	@tests/accuracy/score.sh $(B)/suanpan
+
 clean:
 	rm -rf build

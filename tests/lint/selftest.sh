@@ -1,0 +1,101 @@
+#!/bin/bash
+# selftest.sh: plants one violation at a time in an empty tree and demands that lint.sh names the rule, and that a
+# clean tree passes. A linter that cannot fail is worth nothing.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d) && trap 'rm -rf "$tree"' EXIT
+failed=0 n=0
+
+plant() { # plant PATH: standard input becomes that file
+    mkdir -p "$tree/$(dirname "$1")" && cat >"$tree/$1"
+}
+lint() { "$here/../lint.sh" "$tree" 2>&1; }
+expect() { # expect RULE PATH: the planted tree must fail by exactly this rule
+    local out
+    n=$((n + 1))
+    if out=$(lint) || ! grep -q "^$2:[0-9]*:.*$1" <<<"$out"; then
+        echo "selftest: rule $1 does not bite on $2; lint said:"
+        echo "$out"
+        failed=$((failed + 1))
+    fi
+    rm -rf "${tree:?}"/* "${tree:?}"/.ci
+}
+body() { printf '/* x.c: sample. */\n%s\n' "$1"; }
+repeat() { local i; for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done; }
+
+# RULE | PATH | one line of C
+while IFS='|' read -r rule path text; do
+    body "${text/%@/ }" | plant "$path" # @ at the end stands for a blank
+    expect "$rule" "$path"
+done <<'CASES'
+layer|base/x.c|#include "planner/core/model.h"
+layer|planner/core/x.c|#include "planner/training/training.h"
+layer|planner/training/x.c|#include "planner/serving/serving.h"
+layer|planner/serving/x.c|#include "planner/training/training.h"
+layer|planner/training/x.c|#include "planner/offers/plan.h"
+layer|planner/offers/x.c|#include "db/db.h"
+layer|db/x.c|#include "formats/csv.h"
+layer|formats/x.c|#include "db/db.h"
+layer|db/x.c|#include "api/api.h"
+layer|api/x.h|#include "server/log.h"
+layer|api/x.c|#include "tests/support/x.h"
+include-path|api/x.c|#include "api.h"
+foreign-header|api/x.c|#include <microhttpd.h>
+foreign-header|api/x.c|#include <uv.h>
+foreign-header|server/x.c|#include <jansson.h>
+foreign-header|api/x.c|#include <sqlite3.h>
+foreign-header|api/x.c|#include <xlsxwriter.h>
+foreign-header|planner/core/x.c|#include <jansson.h>
+pure|planner/core/x.c|#include <time.h>
+pure|planner/offers/x.c|long now(void) { return time(0); }
+pure|planner/offers/x.c|int r(void) { return rand(); }
+banned|api/x.c|void f(char *a, char *b) { strcpy(a, b); }
+banned|server/x.c|void f(char *a) { sprintf (a, "x"); }
+banned|tests/unit/x.c|int f(char *a) { return atoi(a); }
+banned|db/rows.c|int f(void *d) { return sqlite3_exec(d, 0, 0, 0, 0); }
+brace|api/x.c|int f(void) {
+white-space|api/x.c|int x;@
+machine-path|api/x.c|/* see /home/someone/notes */
+CASES
+
+{ body 'int f(void)'; echo '{'; repeat 61 '    g();'; echo '}'; } | plant api/x.c
+expect function-length api/x.c
+{ body 'int x;'; repeat 500 ''; } | plant api/x.c
+expect file-length api/x.c
+echo 'int x;' | plant api/x.c
+expect head api/x.c
+printf 'X(1001, gone, 404, "gone")\n' | plant api/errors.def
+expect error-registry api/errors.def
+printf 'X(1001, gone, 404, "gone")\nX(1001, lost, 404, "lost")\n' | plant api/errors.def
+echo '1001 gone lost' | plant docs/errors.md
+expect 'there twice' api/errors.def
+printf '{\n  "note.a": "x",\n  "note.b": "y"\n}\n' | plant api/messages/core.en.json
+printf '{\n  "note.a": "x"\n}\n' | plant api/messages/core.zh-CN.json
+expect messages api/messages/core.en.json
+printf '{\n  "note.a": "costs {amount}"\n}\n' | plant api/messages/core.en.json
+printf '{\n  "note.a": "costs {total}"\n}\n' | plant api/messages/core.zh-CN.json
+expect messages api/messages/core.en.json
+printf '{\n  "note.a": "x"\n}\n' | plant api/messages/core.zh-CN.json
+expect messages api/messages/core.zh-CN.json
+printf '{\n  "note.a": "x"\n}\n' | tee >(plant api/messages/core.zh-CN.json) | plant api/messages/core.en.json
+body 'void f(struct note_list *l) { note_add(l, "unheard_of"); }' | plant planner/offers/x.c
+expect note-text planner/offers/x.c
+printf '#!/bin/bash\nrm %s1/*\n' '$' | plant tests/x.sh
+expect shellcheck tests/x.sh
+
+# And nothing is said of a clean tree: strings and comments are not code, members are not calls.
+body '/* sprintf( in a comment */ static const char *s = "strcpy(";  int f(struct x *p) { return p->time(1) + p->gets (2); }' |
+    plant planner/core/x.c
+n=$((n + 1))
+lint >/dev/null || { echo "selftest: a clean tree is refused:"; lint; failed=$((failed + 1)); }
+
+# Mutable state is seen in the objects; constant tables are not state.
+object() { printf '%s\n' "$1" | gcc -x c -fPIE -c -o "$tree/x.o" - && ar rcs "$tree/$2.a" "$tree/x.o"; }
+object 'static int calls; int f(void); int f(void) { return calls++; }' stateful
+object 'static const char *const name[] = {"a"}; const char *f(int i); const char *f(int i) { return name[i]; }' constant
+n=$((n + 2))
+! "$here/globals.sh" "$tree/stateful.a" >/dev/null || { echo "selftest: globals.sh misses a counter"; failed=$((failed + 1)); }
+"$here/globals.sh" "$tree/constant.a" >/dev/null || { echo "selftest: globals.sh refuses a constant"; failed=$((failed + 1)); }
+
+echo "lint selftest: $((n - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ]
