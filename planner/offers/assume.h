@@ -1,0 +1,44 @@
+/* assume.h — the numbers of the trade (docs: plan.md, domain.md) that this folder computes with, bound by key.
+ *
+ * Rows: db/seed/assumptions_offers.csv. Bound once per plan after the request's overrides are in place, so that
+ * every one of them is data, shown in the answer, and can be changed by the caller.
+ */
+#ifndef SUANPAN_PLANNER_OFFERS_ASSUME_H
+#define SUANPAN_PLANNER_OFFERS_ASSUME_H
+
+#include "base/err.h"
+#include "planner/core/params.h"
+
+struct assume {
+    /* calendar */
+    double start_after_days, month_days, year_days, month_hours, horizon_days;
+    /* phases */
+    double validate_days, validate_days_min, validate_month_share, validate_budget_share;
+    double debug_share, develop_days_max, develop_hours_per_day;
+    double pilot_days, migrate_days, migrate_days_low, migrate_days_high;
+    double two_node_gate, step_pays_share, fabric_bound_share, small_model_share;
+    /* reserve */
+    double reserve_requests_per_s, reserve_input_tokens, reserve_output_tokens, reserve_peak_factor, reserve_months;
+    double serving_utilisation_target, load_low, load_high;
+    /* tariffs */
+    double spot_last_mile_days, spot_restart_hours, spot_checkpoint_hours, price_stale_days;
+    /* things that cost */
+    double checkpoints_kept, wan_gbps, line_efficiency, cluster_default_gbps, contingency_share, storage_months_after;
+    /* team: most nodes a team of this kind can run by itself */
+    double team_max_nodes_none, team_max_nodes_single_node, team_max_nodes_slurm, team_max_nodes_kubernetes,
+        team_max_nodes_expert;
+    /* rank and uncertainty */
+    double deadline_confidence, near_miss_factor, options_max, options_per_kind;
+    double weight_cost_cheapest, weight_time_cheapest, weight_risk_cheapest;
+    double weight_cost_balanced, weight_time_balanced, weight_risk_balanced;
+    double weight_cost_fastest, weight_time_fastest, weight_risk_fastest;
+    double speed_low_measured, speed_high_measured, speed_low_calibrated, speed_high_calibrated;
+    double speed_low_analytic, speed_high_analytic, speed_high_peft;
+    double price_band_firm, price_band_illustrative, price_band_derived, price_band_per_month;
+    double failure_band;
+};
+
+/* ERR_NOT_FOUND names the first missing row. */
+int assume_bind(const struct param_table *params, struct assume *ret, struct err *err);
+
+#endif

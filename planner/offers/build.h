@@ -1,0 +1,126 @@
+/* build.h — the shared context of one plan while its options are built. Internal to planner/offers.
+ *
+ * The seam of this folder: physics is asked through build_physics (once per distinct shape), prices through
+ * market_*, and everything a builder finds is a `struct draft` in the list or a refusal of its kind.
+ */
+#ifndef SUANPAN_PLANNER_OFFERS_BUILD_H
+#define SUANPAN_PLANNER_OFFERS_BUILD_H
+
+#include "planner/offers/assume.h"
+#include "planner/offers/draft.h"
+#include "planner/offers/engine.h"
+#include "planner/offers/market.h"
+#include "planner/offers/plan.h"
+
+struct physics_entry {
+    struct shape shape;
+    const struct estimate *estimate;
+    struct physics_entry *next;
+};
+
+/* The reserve of the plan: the load sized on the cheapest suitable machine, the same for every option. */
+struct reserve_plan {
+    const char *basis;          /* "sized", "default", "none" */
+    const struct offer *offer;  /* NULL: none, or nothing suitable (then `missing` says why) */
+    struct serving serving;     /* load with its defaults in place */
+    struct serving_sizing sizing;
+    bool by_card;
+    int units;                  /* nodes, or cards where by_card; *_low/_high: band of the load */
+    int units_low, units_high;
+    double months;
+    int64_t net, tax, net_low, net_high;
+    struct cost_line lines[6];
+    size_t n_lines;
+    struct note_list notes;
+    bool missing;
+};
+
+struct build {
+    const struct plan_request *q;
+    const struct catalog *catalog;
+    const struct workload *workload;
+    struct arena *arena;
+    struct param_table params;      /* the catalog's, with the request's overrides in place */
+    struct assume a;
+    const struct training_constants *training_k;
+    const struct serving_constants *serving_k;
+    date_t as_of, start;            /* first day of the plan */
+    int deadline_day;               /* last allowed day counted from start; INT_MAX = none */
+    int64_t budget_minor;           /* plan currency; 0 = none */
+    char currency[4];
+    bool trains, serves;            /* the workload has a training job / a serving load of its own */
+    struct training training;       /* the workload's; runs and parallel_runs >= 1 */
+    const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
+    struct physics_entry *physics[64];
+    int n_physics;                  /* estimates computed so far */
+    struct offer **offers;          /* cache of market_offer, by SKU index */
+    struct note_list price_missing; /* one note a SKU */
+    struct reserve_plan reserve;
+    struct note_list refusals[KIND_COUNT];
+    struct note_list warnings;
+    bool lean;                      /* a re-plan inside a plan: fewer candidates, no take-away */
+};
+
+/* Resolves defaults, overrides, dates and the reserve. */
+int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err);
+
+/* The whole job (training, embedding or custom) on one shape; NULL with *err filled when physics refuses (ERR_RANGE,
+ * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
+const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
+
+/* Shape of `nodes` nodes of `cards` cards of this SKU, on `network` (NULL = the SKU's own). */
+struct shape build_shape(const struct build *b, const struct sku *sku, int cards, int nodes,
+                         const struct network *network);
+
+/* Hours of all runs one after another in `lanes` parallel lanes, from the estimate of one run; NAN when unknown. */
+double build_train_hours(const struct build *b, const struct estimate *e, int lanes);
+
+/* Says why a kind has no (further) option; one note a code. */
+struct note *build_refuse(struct build *b, enum option_kind kind, const char *code);
+
+/* --- drafts ------------------------------------------------------------------------------------------------- */
+struct draft *draft_new(struct build *b, enum option_kind kind);
+int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units);
+struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int group, int units, double hours);
+struct draft_extra *draft_add_extra(struct draft *d, enum section section, enum phase_code from, enum phase_code to);
+/* Appends validate, develop, pilot, migrate and train as plan.md section 2 has them, with gates and reasons:
+ * validate and develop on one unit of `home_group`, pilot/migrate/train on `train_group` with `train_units` units.
+ * Kinds that cut the train phase otherwise (hybrid, university) change or append steps afterwards. */
+int phases_standard(struct build *b, struct draft *d, int home_group, int train_group, int train_units,
+                    double train_hours);
+/* Fabric, storage, checkpoints, staging, egress, software, operations of the train group at its provider. */
+int costing_standard_extras(struct build *b, struct draft *d);
+/* The draft's calendar and its whole cost. -1: longer than the horizon, or money overflow. */
+int draft_schedule(const struct build *b, const struct draft *d, const struct what_if *s, struct schedule *ret);
+int draft_reckon(struct build *b, const struct draft *d, const struct what_if *s, struct reckoning *ret,
+                 struct err *err);
+int option_list_add(struct build *b, struct option_list *l, struct draft *d);
+
+/* --- the four kinds: append drafts to *out or refuse. 0 even when nothing works; -1 only for errors. --------- */
+int option_single_build(struct build *b, struct option_list *out, struct err *err);
+int option_cluster_build(struct build *b, struct option_list *out, struct err *err);
+int option_hybrid_build(struct build *b, struct option_list *out, struct err *err);     /* option_hybrid.c */
+int option_university_build(struct build *b, struct option_list *out, struct err *err); /* option_university.c */
+
+/* --- re-planning: the best option under a changed workload, for relaxations and sensitivity ------------------ */
+struct replan {
+    bool feasible;
+    enum option_kind kind;
+    int64_t total;              /* minor units */
+    date_t finish_on;
+    const struct draft *draft;
+};
+/* kinds: mask of 1 << enum option_kind. Cheap: a few candidates, no uncertainty beyond `time_p80` of speed. */
+int build_replan(struct build *b, const struct workload *changed, unsigned kinds, struct replan *ret, struct err *err);
+
+/* --- what follows the ranking; options are plan->options (best first), drafts in the same order -------------- */
+int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int attribution_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int budget_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
+int checklist_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
+
+#endif

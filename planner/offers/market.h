@@ -1,0 +1,68 @@
+/* market.h — what can be rented on the day of the plan: SKUs with their prices in the plan's currency, net of tax.
+ *
+ * A SKU is looked at only when somebody asks for its GPU, cheapest first by an index made with the snapshot, so that
+ * a plan touches a handful of price rows however many there are.
+ */
+#ifndef SUANPAN_PLANNER_OFFERS_MARKET_H
+#define SUANPAN_PLANNER_OFFERS_MARKET_H
+
+#include "planner/core/catalog.h"
+
+struct build;
+
+enum { OFFER_RATES_MAX = 12 };
+
+/* One way of paying for one unit (a whole node, or one card where the SKU is sold by the card). */
+struct rate {
+    const struct price *price;
+    enum pricing_mode mode;
+    bool per_card;             /* buys one card; otherwise one node (per-card quotes of whole nodes are multiplied) */
+    int days;                  /* what one permit covers; 0 = pay per hour (MODE_HOURLY, MODE_SPOT) */
+    enum price_unit unit;      /* as quoted */
+    int64_t unit_micros;       /* one `unit`, plan currency, net of tax */
+    int64_t quantity_milli;    /* units in one permit, or in one hour: 8 cards at a card-hour price = 8000 */
+    int64_t granularity_milli_h;
+    double spot_overhead;      /* MODE_SPOT: share added to the hours */
+};
+
+struct offer {
+    const struct sku *sku;
+    int64_t tax_bp;
+    struct rate rates[OFFER_RATES_MAX];
+    size_t n_rates;
+    bool by_node, by_card;     /* there is a rate for a node / for a card */
+    double node_month_micros, card_month_micros; /* cheapest full month of one; 0 = none */
+    bool illustrative, derived, stale;           /* said of at least one rate */
+};
+
+enum { MARKET_ANY_PROVIDER = (1 << PROVIDER_KIND_COUNT) - 1 };
+
+struct market_query {
+    const struct gpu *gpu;     /* NULL = any */
+    unsigned provider_kinds;   /* mask of 1 << enum provider_kind */
+    int cards;                 /* cards wanted of one node; 0 = any */
+    int nodes;                 /* sku.max_nodes at least this; 0 = any */
+    bool data_stays;           /* only where sensitive data may stay */
+    bool serves;               /* only where a service may run */
+    const struct provider *provider; /* NULL = any */
+    const char *user_class;    /* universities; NULL = not asked */
+};
+
+/* The cheapest `max` usable offers that answer the query and the request's own constraints (city, gpus, providers),
+ * cheapest month first. Offers without a usable price are left out and remembered for `price_missing`. */
+size_t market_find(struct build *b, const struct market_query *q, const struct offer **ret, size_t max);
+
+/* The SKU's usable rates on the day of the plan; NULL when it has none. Cached. */
+const struct offer *market_offer(struct build *b, const struct sku *sku, const char *user_class);
+
+/* A price that is no SKU's (network, storage, egress, line, ...): net of tax, plan currency. Answers `free_of_charge`
+ * rows with 0. -1 when there is none that can be used. */
+int market_unit_price(struct build *b, enum price_subject subject, const char *subject_id,
+                      const struct provider *provider, enum price_unit unit, const struct price **ret_price,
+                      int64_t *ret_micros);
+
+/* Made once per snapshot by engine_bind: SKUs of each GPU, cheapest first. */
+struct market_index;
+int market_index_make(struct catalog *c, struct err *err);
+
+#endif
