@@ -102,7 +102,8 @@ struct sku {           /* one thing that can be rented */
     double host_memory_gb, cpu_cores, nvme_gb;
     const char *tax_code;      /* default "service_6" */
     const char *note, *source, *source_date, *confidence;
-    /* index, set by catalog_index: prices[first_price .. first_price + n_prices) of this SKU, by mode, newest first */
+    /* index, set by catalog_index: prices[first_price .. first_price + n_prices) of this SKU, by mode, then user class
+     * (everybody first), then newest first, then the shortest term */
     size_t first_price, n_prices;
 };
 
@@ -164,7 +165,7 @@ struct purchase_price {        /* buying the machine, for own_hardware */
 };
 
 struct gpu_alias {
-    const char *alias;         /* lower case, no blanks: "a100-80g", "nvidia a100-sxm4-80gb" */
+    const char *alias;         /* "a100-80g", "NVIDIA H100 80GB HBM3"; compared as catalog_gpu compares */
     const struct gpu *gpu;
 };
 
@@ -172,7 +173,7 @@ struct catalog {
     struct arena *arena;       /* owns everything below */
     int64_t revision;          /* grows with every change of the stored catalog */
     struct gpu *gpus;                   size_t n_gpus;
-    struct gpu_alias *aliases;          size_t n_aliases;     /* sorted by alias */
+    struct gpu_alias *aliases;          size_t n_aliases;
     struct model *models;               size_t n_models;
     struct provider *providers;         size_t n_providers;
     struct link *links;                 size_t n_links;
@@ -188,30 +189,37 @@ struct catalog {
     struct param_table params;          /* assumptions and calibration, sorted by key */
     const void *training;      /* struct training_constants, bound by engine_bind (planner/offers/engine.h) */
     const void *serving;       /* struct serving_constants */
+    const struct catalog_lookup *lookup; /* set by catalog_index; lookups find nothing before */
 };
 
-/* Sorts and indexes after loading. ERR_CORRUPT names a dangling or duplicate row. */
+/* Sorts and indexes after loading; every array but prices, rates, tax codes and params keeps its order, so pointers
+ * into it stay good. ERR_CORRUPT names a dangling or duplicate row. */
 int catalog_index(struct catalog *c, struct err *err);
 
-/* NULL when there is none. `name` may be an id or an alias, any case. */
+/* NULL when there is none. `name` may be an id, a name or an alias; case, blanks and dashes do not matter, nor does a
+ * maker's "NVIDIA", "GeForce" or "Tesla", nor "80GB" for "80G". */
 const struct gpu *catalog_gpu(const struct catalog *c, const char *name);
 const struct model *catalog_model(const struct catalog *c, const char *id);
 const struct provider *catalog_provider(const struct catalog *c, const char *id);
 const struct network *catalog_network(const struct catalog *c, const char *id);
 const struct storage *catalog_storage(const struct catalog *c, const char *id);
+const struct scheduler *catalog_scheduler(const struct catalog *c, const char *id);
+const struct link *catalog_link(const struct catalog *c, const char *id);
 const struct sku *catalog_sku(const struct catalog *c, const char *id);
 
-/* The rate to use on `on`: the newest not after it. 1:1 for equal currencies. -1 when none is known. */
+/* The rate to use on `on`: the newest not after it; the inverse of the opposite pair where only that is known. 1:1 for
+ * equal currencies. -1 when none is known. */
 int catalog_fx(const struct catalog *c, const char *base, const char *quote, date_t on, int64_t *ret_rate_micros,
                date_t *ret_rate_on);
 /* Rate in basis points on the day; -1 when the code has none. */
 int catalog_tax(const struct catalog *c, const char *code, date_t on, int64_t *ret_rate_bp);
-/* The SKU's price of this mode in force on `on` (newest effective; quote_only rows are returned too: check state).
- * NULL when there is none. */
+/* The SKU's price of this mode in force on `on` (newest effective, of those the shortest term; quote_only rows are
+ * returned too: check state). A row for `user_class` (NULL = "") is preferred to one for everybody. NULL when there is
+ * none. */
 const struct price *catalog_sku_price(const struct catalog *c, const struct sku *sku, enum pricing_mode mode,
                                       const char *user_class, date_t on);
-/* First price of a subject (network, storage, egress, ...) at a provider in force on `on`; falls back to rows for any
- * provider (provider == NULL). NULL when there is none. */
+/* Newest price of a subject (network, storage, egress, ...) at a provider in force on `on`; falls back to rows for any
+ * provider (provider == NULL). `subject_id` NULL: the provider's own id. NULL when there is none. */
 const struct price *catalog_price(const struct catalog *c, enum price_subject subject, const char *subject_id,
                                   const struct provider *provider, enum price_unit unit, date_t on);
 
