@@ -1,0 +1,63 @@
+// charts.js — two drawings as SVG, each with its figures in a table beside it (results.js), never colour alone.
+import { h, s } from './h.js';
+import { t } from './i18n.js';
+import { amount, money, number } from './format.js';
+
+export const sections = ['compute', 'network', 'storage', 'software', 'operations', 'egress', 'validation', 'migration', 'inference_reserve'];
+
+// One bar an option: what its total is made of, tax last.
+export function costBars(options) {
+  const width = 760, row = 34, left = 44, right = 130;
+  const most = Math.max(...options.map((o) => amount(o.cost.total)), 1);
+  const scale = (value) => (value / most) * (width - left - right);
+  const svg = s('svg', { viewBox: `0 0 ${width} ${options.length * row + 8}`, role: 'img', width: '100%',
+    'aria-label': t('chart.bars', { list: options.map((o) => `${o.label} ${money(o.cost.total)}`).join('; ') }) });
+  options.forEach((option, i) => {
+    let x = left;
+    const y = i * row + 6;
+    svg.append(s('text', { x: 8, y: y + 17, 'font-weight': 'bold' }, option.label));
+    const parts = [...sections.map((name) => [name, amount(option.cost.by_section[name])]), ['tax', amount(option.cost.tax)]];
+    parts.forEach(([name, value], k) => {
+      if (value <= 0) return;
+      const w = Math.max(scale(value), 0.5);
+      svg.append(s('rect', { x, y, width: w, height: 22, class: `s${k}` }, s('title', {}, `${t(`section.${name}`)} ${number(value, 2)}`)));
+      x += w;
+    });
+    svg.append(s('text', { x: x + 6, y: y + 16 }, money(option.cost.total)));
+  });
+  return svg;
+}
+
+export function barLegend() {
+  return h('ul', { class: 'legend' }, [...sections, 'tax'].map((name, k) =>
+    h('li', {}, s('svg', { viewBox: '0 0 14 14', 'aria-hidden': 'true' }, s('rect', { width: 14, height: 14, class: `s${k}` })), t(`section.${name}`))));
+}
+
+// Cost against time with the Pareto line, budget and deadline.
+export function scatter(options, budget, deadlineDays) {
+  const width = 760, height = 300, left = 74, bottom = 40, top = 14, right = 20;
+  const maxX = Math.max(...options.map((o) => o.finish.expected_days), deadlineDays ?? 0) * 1.1 || 1;
+  const maxY = Math.max(...options.map((o) => amount(o.cost.total)), budget ?? 0) * 1.1 || 1;
+  const x = (days) => left + (days / maxX) * (width - left - right);
+  const y = (sum) => height - bottom - (sum / maxY) * (height - bottom - top);
+  const svg = s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', width: '100%',
+    'aria-label': t('chart.scatter', { list: options.map((o) => `${o.label}: ${number(o.finish.expected_days)} / ${money(o.cost.total)}`).join('; ') }) });
+  for (let i = 0; i <= 4; i += 1) {
+    const gy = y((maxY * i) / 4), gx = x((maxX * i) / 4);
+    svg.append(s('line', { x1: left, x2: width - right, y1: gy, y2: gy, class: 'grid' }),
+      s('text', { x: left - 6, y: gy + 4, 'text-anchor': 'end' }, t('wan', { n: number((maxY * i) / 40000, 1) })),
+      s('text', { x: gx, y: height - bottom + 18, 'text-anchor': 'middle' }, number((maxX * i) / 4)));
+  }
+  svg.append(s('text', { x: width - right, y: height - 6, 'text-anchor': 'end' }, t('chart.days')));
+  const line = options.filter((o) => o.on_pareto_front).sort((a, b) => a.finish.expected_days - b.finish.expected_days);
+  if (line.length > 1)
+    svg.append(s('polyline', { points: line.map((o) => `${x(o.finish.expected_days)},${y(amount(o.cost.total))}`).join(' '), fill: 'none', class: 'axis', 'stroke-dasharray': '5 4' }));
+  if (budget) svg.append(s('line', { x1: left, x2: width - right, y1: y(budget), y2: y(budget), class: 'axis' }), s('text', { x: left + 6, y: y(budget) - 5 }, t('chart.budget')));
+  if (deadlineDays) svg.append(s('line', { x1: x(deadlineDays), x2: x(deadlineDays), y1: top, y2: height - bottom, class: 'axis' }), s('text', { x: x(deadlineDays) - 6, y: top + 10, 'text-anchor': 'end' }, t('chart.deadline')));
+  for (const option of options) {
+    const cx = x(option.finish.expected_days), cy = y(amount(option.cost.total));
+    svg.append(option.feasible ? s('circle', { cx, cy, r: 7, class: option.on_pareto_front ? 's0' : 's9' }) : s('path', { d: `M${cx - 6} ${cy - 6}l12 12m0 -12l-12 12`, class: 'axis', fill: 'none' }),
+      s('text', { x: cx + 10, y: cy + 4, 'font-weight': 'bold' }, option.label));
+  }
+  return svg;
+}

@@ -1,0 +1,25 @@
+// format.js — figures as people read them. Money arrives as decimal text and is never turned into a rounded sum.
+import { current, t } from './i18n.js';
+
+export const number = (value, digits = 0) =>
+  value === null || value === undefined ? '–'
+    : new Intl.NumberFormat(current(), { maximumFractionDigits: digits }).format(value);
+
+export const significant = (value, digits = 3) =>
+  value === null || value === undefined ? '–'
+    : new Intl.NumberFormat(current(), { maximumSignificantDigits: digits }).format(value);
+
+export const percent = (value, digits = 0) =>
+  value === null || value === undefined ? '–'
+    : new Intl.NumberFormat(current(), { style: 'percent', maximumFractionDigits: digits }).format(value);
+
+export const money = (m) =>
+  m === null || m === undefined || m.amount === undefined ? '–'
+    : new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
+      .format(m.amount);
+
+export const amount = (m) => (m && m.amount !== undefined ? Number(m.amount) : 0);
+
+export const date = (text) => text ?? '–';
+
+export const days = (value) => (value === null || value === undefined ? '–' : t('days', { n: number(value, value < 10 ? 1 : 0) }));
