@@ -1,0 +1,231 @@
+/* decode_request.c — the bodies of POST /plans and POST /estimates, and the checks that span fields. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/decode.h"
+#include "api/message.h"
+
+const char *const decode_pasted[] = {"config", NULL};
+
+void decode_init(struct decode *d, const struct catalog *catalog, struct arena *arena, enum language language,
+                 date_t today, struct fault_list *faults)
+{
+    memset(d, 0, sizeof *d);
+    d->catalog = catalog;
+    d->arena = arena;
+    d->language = language;
+    d->today = today;
+    d->faults = faults;
+    faults->n = faults->dropped = 0;
+}
+
+void decode_localise(struct decode *d, size_t from)
+{
+    for (size_t i = from; i < d->faults->n; i++) {
+        struct fault *f = &d->faults->items[i];
+        const char *text = d->language == LANG_EN ? NULL : message_find(d->language, "fault.", f->code);
+        char english[sizeof f->detail];
+        if (!text || strchr(text, '{'))
+            continue;
+        memcpy(english, f->detail, sizeof english);
+        (void)snprintf(f->detail, sizeof f->detail, "%.100s（%.90s）", text, english);
+    }
+}
+
+/* ---- hardware ---------------------------------------------------------------------------------------------- */
+
+static void take_gpu(struct decode *d, json_t *value, const char *pointer, void *dest)
+{
+    *(const struct gpu **)dest = decode_gpu(d, value, pointer);
+}
+
+static void take_intra(struct decode *d, json_t *value, const char *pointer, void *dest)
+{
+    const char *s = jspec_string(d, value, pointer, 1, 40);
+    if (s && intra_link_parse(s, dest))
+        jspec_unknown_value(d, pointer, "unknown_value", s,
+                            "nvswitch, nvlink, nvlink_bridge, xgmi, hccs, pcie3, pcie4, pcie5");
+}
+
+static void take_inter(struct decode *d, json_t *value, const char *pointer, void *dest)
+{
+    const char *s = jspec_string(d, value, pointer, 1, 40);
+    if (s && inter_link_parse(s, dest))
+        jspec_unknown_value(d, pointer, "unknown_value", s, "infiniband, roce, ethernet");
+}
+
+#define OF(member) offsetof(struct shape, member)
+
+static const struct jfield inter_link_fields[] = {
+    {"kind", J_CUSTOM, OF(inter), 0, 0, J_REQUIRED, 0, NULL, take_inter},
+    {"gbps_per_node", J_NUMBER, OF(inter_gbps_per_node), 0, 100000, J_EXCLUSIVE_MIN, 0, NULL, NULL},
+};
+const struct jspec spec_inter_link = {JFIELDS(inter_link_fields), JSPEC_NO_STATED};
+
+static const struct jfield hardware_fields[] = {
+    {"gpu", J_CUSTOM, OF(gpu), 0, 0, J_REQUIRED, 0, NULL, take_gpu},
+    {"gpus_per_node", J_INT, OF(gpus_per_node), 1, 1024, 0, 0, NULL, NULL},
+    {"nodes", J_INT, OF(nodes), 1, 100000, 0, 0, NULL, NULL},
+    {"intra_link", J_CUSTOM, OF(intra), 0, 0, 0, 0, NULL, take_intra},
+    {"inter_link", J_OBJECT, 0, 0, 0, 0, 0, &spec_inter_link, NULL},
+    {"gpu_memory_gb", J_NUMBER, OF(gpu_memory_gb), 1, 10000, 0, 0, NULL, NULL},
+    {"host_memory_gb", J_NUMBER, OF(host_memory_gb), 1, 1000000, 0, 0, NULL, NULL},
+    {"storage_gb_s", J_NUMBER, OF(storage_gb_s), 0, 1000000, J_EXCLUSIVE_MIN, 0, NULL, NULL},
+};
+const struct jspec spec_hardware = {JFIELDS(hardware_fields), JSPEC_NO_STATED};
+
+/* ---- roots ------------------------------------------------------------------------------------------------- */
+
+#undef OF
+#define OF(member) offsetof(struct decoded_estimate, member)
+
+static void take_layout(struct decode *d, json_t *value, const char *pointer, void *dest)
+{
+    struct decoded_estimate *e = dest;
+    e->has_layout = true;
+    jspec_decode(d, &spec_layout, value, pointer, &e->layout);
+}
+
+static const struct jfield estimate_fields[] = {
+    {"workload", J_OBJECT, OF(workload), 0, 0, J_REQUIRED, 0, &spec_workload, NULL},
+    {"hardware", J_OBJECT, OF(shape), 0, 0, J_REQUIRED, 0, &spec_hardware, NULL},
+    {"layout", J_CUSTOM, 0, 0, 0, 0, 0, NULL, take_layout},
+    {"at", J_OBJECT, OF(at), 0, 0, 0, 0, &spec_operating_point, NULL},
+    {"trace", J_BOOL, OF(trace), 0, 0, 0, 0, NULL, NULL},
+};
+const struct jspec spec_estimate = {JFIELDS(estimate_fields), JSPEC_NO_STATED};
+
+#undef OF
+#define OF(member) offsetof(struct decoded_plan, member)
+
+static const struct jfield plan_fields[] = {
+    {"workload", J_OBJECT, OF(workload), 0, 0, J_REQUIRED, 0, &spec_workload, NULL},
+    {"as_of", J_DATE, OF(as_of), 0, 0, 0, 0, NULL, NULL},
+    {"trace", J_BOOL, OF(trace), 0, 0, 0, 0, NULL, NULL},
+};
+const struct jspec spec_plan = {JFIELDS(plan_fields), JSPEC_NO_STATED};
+
+/* ---- checks ------------------------------------------------------------------------------------------------ */
+
+static bool faulty(const struct decode *d)
+{
+    return d->faults->n + d->faults->dropped > 0;
+}
+
+static bool any_model(const struct model *m)
+{
+    return m->params > 0 || m->layers > 0 || m->hidden > 0;
+}
+
+/* A model is needed unless the work is no transformer; whichever are there get completed. */
+static void complete_models(struct decode *d, struct workload *w, struct note_list *assumed)
+{
+    bool custom = w->training.stated && w->training.method == METHOD_CUSTOM;
+    bool needed = !custom || (w->serving.stated && !w->serving.own_model && w->serving.months != 0);
+    if (any_model(&w->model))
+        model_complete(&w->model, "/workload/model", assumed, d->faults);
+    else if (needed)
+        jspec_fault(d, "/workload/model", "required", NULL, NULL);
+    if (w->serving.own_model)
+        model_complete(&w->serving.model, "/workload/serving/model", assumed, d->faults);
+}
+
+static void check_workload(struct decode *d, struct workload *w, bool need_amount, struct note_list *assumed)
+{
+    size_t from = d->faults->n;
+    if (!w->training.stated && !w->serving.stated)
+        jspec_fault(d, "/workload", "no_work", NULL, NULL);
+    complete_models(d, w, assumed);
+    if (!faulty(d))
+        workload_check(w, "/workload", need_amount, d->faults);
+    decode_localise(d, from);
+}
+
+static bool language_of(json_t *root)
+{
+    return json_is_string(json_object_get(json_object_get(root, "workload"), "language"));
+}
+
+/* Runs the table; true when the object is sound so far. */
+static bool decode_root(struct decode *d, const struct jspec *spec, json_t *root, void *ret)
+{
+    if (!json_is_object(root))
+        jspec_wrong_type(d, "", "object", root);
+    else
+        jspec_decode(d, spec, root, "", ret);
+    return !faulty(d);
+}
+
+static int finish(const struct decode *d, struct err *err)
+{
+    if (faulty(d)) {
+        err_set(err, ERR_NONE, "faults");
+        return -1;
+    }
+    return arena_failed(d->arena) ? err_set(err, ERR_NOMEM, "decoding a request") : 0;
+}
+
+int decode_estimate_request(struct decode *d, const void *bytes, size_t len, struct decoded_estimate *ret,
+                            struct err *err)
+{
+    memset(ret, 0, sizeof *ret);
+    workload_init(&ret->workload);
+    note_list_init(&ret->assumed, d->arena);
+    ret->shape.gpus_per_node = ret->shape.nodes = 1;
+    json_t *root = jspec_parse(d, bytes, len, decode_pasted, err);
+    if (!root)
+        return -1;
+    ret->language_stated = language_of(root);
+    if (decode_root(d, &spec_estimate, root, ret)) {
+        check_workload(d, &ret->workload, false, &ret->assumed);
+        size_t from = d->faults->n;
+        if (ret->has_layout && !faulty(d))
+            layout_check(&ret->layout, &ret->workload.model, shape_gpus(&ret->shape), "/layout", d->faults);
+        decode_localise(d, from);
+    }
+    json_decref(root);
+    return finish(d, err);
+}
+
+static void check_dates(struct decode *d, const struct decoded_plan *p)
+{
+    char as_of[DATE_TEXT_MAX];
+    date_text(p->as_of, as_of);
+    const struct constraints *c = &p->workload.constraints;
+    if (c->start_on != DATE_NONE && c->start_on < p->as_of)
+        jspec_fault(d, "/workload/constraints/start_on", "in_the_past", as_of, NULL);
+    if (c->deadline_on != DATE_NONE && c->deadline_on < p->as_of)
+        jspec_fault(d, "/workload/constraints/deadline_on", "in_the_past", as_of, NULL);
+}
+
+static void keep_canonical(struct decode *d, json_t *root, struct decoded_plan *ret)
+{
+    char *text = json_dumps(json_object_get(root, "workload"), JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    ret->canonical = arena_strdup(d->arena, text ? text : "");
+    free(text);
+}
+
+int decode_plan_object(struct decode *d, json_t *root, struct decoded_plan *ret, struct err *err)
+{
+    memset(ret, 0, sizeof *ret);
+    workload_init(&ret->workload);
+    note_list_init(&ret->assumed, d->arena);
+    ret->as_of = d->today;
+    ret->language_stated = language_of(root);
+    if (decode_root(d, &spec_plan, root, ret)) {
+        check_dates(d, ret);
+        check_workload(d, &ret->workload, true, &ret->assumed);
+        keep_canonical(d, root, ret);
+    }
+    return finish(d, err);
+}
+
+int decode_plan_request(struct decode *d, const void *bytes, size_t len, struct decoded_plan *ret, struct err *err)
+{
+    json_t *root = jspec_parse(d, bytes, len, decode_pasted, err);
+    if (!root)
+        return -1;
+    int rc = decode_plan_object(d, root, ret, err);
+    json_decref(root);
+    return rc;
+}

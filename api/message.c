@@ -1,0 +1,290 @@
+/* message.c — the merged message catalogs, and sentences made from them. */
+#include "api/message.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embed.h"
+
+extern const struct embed_table embed_messages;
+
+#define LANGUAGES 2
+#define KEY_MAX 160
+
+struct message {
+    char *key;
+    char *text[LANGUAGES];
+};
+
+/* Written once by message_init before any thread starts, read-only afterwards. */
+static struct {
+    struct message *items;
+    size_t n, cap;
+} catalog_of_words;
+
+static void broken(const char *file, const char *why)
+{
+    fprintf(stderr, "message catalog %s: %s\n", file, why);
+    abort();
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct message *)a)->key, ((const struct message *)b)->key);
+}
+
+static void add_text(const char *file, const char *key, const char *text, enum language language)
+{
+    struct message *m = NULL;
+    for (size_t i = 0; i < catalog_of_words.n && !m; i++)
+        if (strcmp(catalog_of_words.items[i].key, key) == 0)
+            m = &catalog_of_words.items[i];
+    if (!m && catalog_of_words.n == catalog_of_words.cap) {
+        size_t cap = catalog_of_words.cap ? 2 * catalog_of_words.cap : 256;
+        struct message *grown = realloc(catalog_of_words.items, cap * sizeof *grown);
+        if (!grown)
+            broken(file, "out of memory");
+        catalog_of_words.items = grown;
+        catalog_of_words.cap = cap;
+    }
+    if (!m) {
+        m = &catalog_of_words.items[catalog_of_words.n++];
+        *m = (struct message){.key = strdup(key)};
+    }
+    if (m->text[language])
+        broken(file, key);
+    m->text[language] = strdup(text);
+    if (!m->key || !m->text[language])
+        broken(file, "out of memory");
+}
+
+static void merge_file(const struct embed_file *f)
+{
+    json_error_t why;
+    json_t *root = json_loadb((const char *)f->data, f->size, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(root))
+        broken(f->name, root ? "no object" : why.text);
+    enum language language = strstr(f->name, ".zh-CN.json") ? LANG_ZH_CN : LANG_EN;
+    const char *key;
+    json_t *text;
+    json_object_foreach(root, key, text)
+    {
+        if (!json_is_string(text))
+            broken(f->name, key);
+        add_text(f->name, key, json_string_value(text), language);
+    }
+    json_decref(root);
+}
+
+void message_init(void)
+{
+    if (catalog_of_words.n)
+        return;
+    for (size_t i = 0; i < embed_messages.n; i++)
+        merge_file(&embed_messages.files[i]);
+    if (catalog_of_words.n)
+        qsort(catalog_of_words.items, catalog_of_words.n, sizeof *catalog_of_words.items, by_key);
+}
+
+const char *message_find(enum language language, const char *prefix, const char *id)
+{
+    char key[KEY_MAX];
+    if (!id || snprintf(key, sizeof key, "%s%s", prefix, id) >= KEY_MAX || !catalog_of_words.n)
+        return NULL;
+    struct message wanted = {.key = key};
+    const struct message *m =
+        bsearch(&wanted, catalog_of_words.items, catalog_of_words.n, sizeof *catalog_of_words.items, by_key);
+    return m ? m->text[language] : NULL;
+}
+
+const char *message_key_at(enum language language, size_t i)
+{
+    for (size_t at = 0; at < catalog_of_words.n; at++)
+        if (catalog_of_words.items[at].text[language] && i-- == 0)
+            return catalog_of_words.items[at].key;
+    return NULL;
+}
+
+const char *message_term(enum language language, const char *value)
+{
+    const char *term = message_find(language, "term.", value);
+    return term ? term : value;
+}
+
+void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n)
+{
+    while (*template) {
+        const char *open = strchr(template, '{');
+        const char *close = open ? strchr(open, '}') : NULL;
+        if (!close) {
+            buf_adds(out, template);
+            return;
+        }
+        buf_add(out, template, (size_t)(open - template));
+        size_t len = (size_t)(close - open - 1), i = 0;
+        while (i < n && !(strlen(args[i].name) == len && memcmp(args[i].name, open + 1, len) == 0))
+            i++;
+        if (i < n)
+            buf_adds(out, args[i].value);
+        else
+            buf_add(out, open, len + 2);
+        template = close + 1;
+    }
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------------- */
+
+/* "1234567.5" -> "1,234,567.5" */
+static void group_thousands(char out[48], const char *plain)
+{
+    size_t o = 0, digits = strcspn(plain + (*plain == '-'), ".");
+    if (*plain == '-')
+        out[o++] = *plain++;
+    for (size_t i = 0; plain[i] && o < 46; i++) {
+        if (i && i < digits && (digits - i) % 3 == 0)
+            out[o++] = ',';
+        out[o++] = plain[i];
+    }
+    out[o] = '\0';
+}
+
+static void trim_zeros(char *text)
+{
+    if (!strchr(text, '.'))
+        return;
+    size_t n = strlen(text);
+    while (text[n - 1] == '0')
+        text[--n] = '\0';
+    if (text[n - 1] == '.')
+        text[n - 1] = '\0';
+}
+
+void message_number(char out[48], double value)
+{
+    char plain[48];
+    double size = fabs(value);
+    if (!isfinite(value)) {
+        snprintf(out, 48, "-");
+        return;
+    }
+    if (size >= 1e15 || (size > 0 && size < 1e-4)) {
+        snprintf(out, 48, "%.3g", value);
+        return;
+    }
+    if (value == floor(value) || size >= 1000)
+        snprintf(plain, sizeof plain, "%.0f", value);
+    else if (size >= 100)
+        snprintf(plain, sizeof plain, "%.1f", value);
+    else if (size >= 1)
+        snprintf(plain, sizeof plain, "%.2f", value);
+    else
+        snprintf(plain, sizeof plain, "%.*f", size >= 0.01 ? 3 : 5, value);
+    trim_zeros(plain);
+    group_thousands(out, plain);
+}
+
+static void money_words(char out[64], enum language language, int64_t minor, const char *currency)
+{
+    char plain[MONEY_TEXT_MAX], grouped[48];
+    money_text(minor, plain);
+    group_thousands(grouped, plain);
+    if (language == LANG_ZH_CN && strcmp(currency, "CNY") == 0)
+        snprintf(out, 64, "%s 元", grouped);
+    else
+        snprintf(out, 64, "%s %s", currency, grouped);
+}
+
+static void percent_words(char out[48], double share)
+{
+    char plain[40];
+    double pct = share * 100;
+    if (!isfinite(pct)) {
+        snprintf(out, 48, "-");
+        return;
+    }
+    snprintf(plain, sizeof plain, fabs(pct) < 10 ? "%.1f" : "%.0f", pct);
+    trim_zeros(plain);
+    snprintf(out, 48, "%s%%", plain);
+}
+
+/* A thing of the catalog by its name, a wire value by its term, anything else as it is. */
+static const char *words_of(enum language language, const char *value, const struct catalog *c)
+{
+    const char *term = message_find(language, "term.", value);
+    if (term || !c)
+        return term ? term : value;
+    const struct gpu *gpu = catalog_gpu(c, value);
+    if (gpu)
+        return gpu->name;
+    const struct provider *p = catalog_provider(c, value);
+    if (p)
+        return language == LANG_ZH_CN ? p->name_zh : p->name_en;
+    const struct network *n = catalog_network(c, value);
+    if (n)
+        return language == LANG_ZH_CN ? n->name_zh : n->name_en;
+    const struct storage *s = catalog_storage(c, value);
+    if (s)
+        return language == LANG_ZH_CN ? s->name_zh : s->name_en;
+    return value;
+}
+
+void message_note(struct buf *out, enum language language, const struct note *n, const char *currency,
+                  const struct catalog *catalog)
+{
+    struct message_arg args[NOTE_ARGS_MAX];
+    char text[NOTE_ARGS_MAX][64];
+    for (unsigned i = 0; i < n->n_args && i < NOTE_ARGS_MAX; i++) {
+        const struct note_arg *a = &n->args[i];
+        args[i] = (struct message_arg){a->name, text[i]};
+        switch (a->kind) {
+        case NOTE_NUMBER:
+            message_number(text[i], a->number);
+            break;
+        case NOTE_MONEY:
+            money_words(text[i], language, a->minor, currency);
+            break;
+        case NOTE_DATE:
+            date_text(a->date, text[i]);
+            break;
+        case NOTE_PERCENT:
+            percent_words(text[i], a->number);
+            break;
+        case NOTE_TEXT:
+            args[i].value = a->text ? words_of(language, a->text, catalog) : "-";
+            break;
+        }
+    }
+    const char *template = message_find(language, "note.", n->code);
+    if (template)
+        message_render(out, template, args, n->n_args < NOTE_ARGS_MAX ? n->n_args : NOTE_ARGS_MAX);
+    else
+        buf_adds(out, n->code ? n->code : "");
+}
+
+/* ---- language ---------------------------------------------------------------------------------------------- */
+
+enum language message_language(const char *accept_language)
+{
+    double best = 0;
+    enum language chosen = LANG_ZH_CN;
+    for (const char *p = accept_language; p && *p;) {
+        p += strspn(p, " \t,");
+        size_t len = strcspn(p, ",");
+        size_t tag = strcspn(p, ",; \t");
+        double q = 1;
+        const char *at = memmem(p, len, "q=", 2);
+        if (at)
+            q = strtod(at + 2, NULL);
+        bool english = tag >= 2 && strncasecmp(p, "en", 2) == 0 && (tag == 2 || p[2] == '-');
+        bool chinese = (tag >= 2 && strncasecmp(p, "zh", 2) == 0 && (tag == 2 || p[2] == '-')) || (tag == 1 && *p == '*');
+        if ((english || chinese) && q > best) {
+            best = q;
+            chosen = english ? LANG_EN : LANG_ZH_CN;
+        }
+        p += len;
+    }
+    return chosen;
+}

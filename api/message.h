@@ -1,0 +1,46 @@
+/* message.h — every word the service says, in both languages, from api/messages/*.json.
+ *
+ * Keys: "note.<code>" for what the planner notes, "fault.<code>" for what is wrong with a member, "error.<slug>" for
+ * problem titles, "term.<id>" for the names of wire values, "text.<id>" for the rest. Placeholders are {name}.
+ */
+#ifndef SUANPAN_API_MESSAGE_H
+#define SUANPAN_API_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "planner/core/catalog.h"
+#include "planner/core/note.h"
+#include "planner/core/workload.h"
+
+/* Merges the embedded catalogs; called by api_init. A catalog that cannot be read is a broken build: it aborts. */
+void message_init(void);
+
+/* NULL when there is no such key. `prefix` and `id` are joined as they are: message_find(LANG_EN, "note.", code). */
+const char *message_find(enum language language, const char *prefix, const char *id);
+
+struct message_arg {
+    const char *name, *value;
+};
+
+/* The template with its placeholders filled; one that has no argument stays visible as {name}. */
+void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n);
+
+/* A note in words. `currency` is the plan's, for its money. Without a text, the code itself. */
+void message_note(struct buf *out, enum language language, const struct note *n, const char *currency,
+                  const struct catalog *catalog);
+
+/* A wire value as people call it ("single_machine" -> "单机"); the value itself where there is no term. */
+const char *message_term(enum language language, const char *value);
+
+/* Figures as people write them: 12,345 / 61.3 / 0.0042. */
+void message_number(char out[48], double value);
+
+/* All keys, for tests: NULL past the end. */
+const char *message_key_at(enum language language, size_t i);
+
+/* "zh-CN" or "en" of an Accept-Language header by its q values; LANG_ZH_CN when it says nothing of either. */
+enum language message_language(const char *accept_language);
+
+#endif
