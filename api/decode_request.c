@@ -1,5 +1,6 @@
 /* decode_request.c — the bodies of POST /plans and POST /estimates, and the checks that span fields. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/decode.h"
@@ -117,27 +118,70 @@ static bool any_model(const struct model *m)
     return m->params > 0 || m->layers > 0 || m->hidden > 0;
 }
 
+static bool above_or_equal(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+    return strncmp(a, b, n) == 0 && (b[n] == '\0' || b[n] == '/');
+}
+
+/* Whether one of the first n faults lies at the place or around it. A member that nobody knows says nothing about
+ * its neighbours. */
+static bool already_faulty(const struct decode *d, size_t n, const char *pointer)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(d->faults->items[i].code, "unknown_field") != 0 &&
+            above_or_equal(d->faults->items[i].pointer, pointer))
+            return true;
+    return false;
+}
+
+/* Whether a check across fields only saw the gap that a faulty value left. */
+static bool is_consequence(const struct decode *d, size_t n, const struct fault *f)
+{
+    static const char *const gaps[][2] = {
+        {"/workload/training", "/workload/training/tokens"},   {"/workload/training", "/workload/training/samples"},
+        {"/workload/training", "/workload/training/steps"},    {"/workload/serving", "/workload/serving/requests_per_s"},
+        {"/workload/serving", "/workload/serving/concurrency"}, {"/workload/serving", "/workload/serving/users"},
+        {"/workload", "/workload/training"},                   {"/workload", "/workload/serving"},
+        {"/workload/training/flops_per_sample", "/workload/measured"},
+    };
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        if (strcmp(f->code, "required") == 0 && strcmp(f->pointer, gaps[i][0]) == 0 && already_faulty(d, n, gaps[i][1]))
+            return true;
+    return already_faulty(d, n, f->pointer);
+}
+
+static void drop_consequences(struct decode *d, size_t from)
+{
+    size_t kept = from;
+    for (size_t i = from; i < d->faults->n; i++)
+        if (!is_consequence(d, from, &d->faults->items[i]))
+            d->faults->items[kept++] = d->faults->items[i];
+    d->faults->n = kept;
+}
+
 /* A model is needed unless the work is no transformer; whichever are there get completed. */
 static void complete_models(struct decode *d, struct workload *w, struct note_list *assumed)
 {
     bool custom = w->training.stated && w->training.method == METHOD_CUSTOM;
-    bool needed = !custom || (w->serving.stated && !w->serving.own_model && w->serving.months != 0);
+    bool serves = w->serving.stated && !w->serving.own_model && !(w->serving.months_stated && w->serving.months <= 0);
+    size_t from = d->faults->n;
     if (any_model(&w->model))
         model_complete(&w->model, "/workload/model", assumed, d->faults);
-    else if (needed)
+    else if (!already_faulty(d, from, "/workload/model") && (!custom || serves))
         jspec_fault(d, "/workload/model", "required", NULL, NULL);
-    if (w->serving.own_model)
+    if (w->serving.own_model && any_model(&w->serving.model))
         model_complete(&w->serving.model, "/workload/serving/model", assumed, d->faults);
+    else if (w->serving.own_model && !already_faulty(d, from, "/workload/serving/model"))
+        jspec_fault(d, "/workload/serving/model", "required", NULL, NULL);
 }
 
 static void check_workload(struct decode *d, struct workload *w, bool need_amount, struct note_list *assumed)
 {
     size_t from = d->faults->n;
-    if (!w->training.stated && !w->serving.stated)
-        jspec_fault(d, "/workload", "no_work", NULL, NULL);
     complete_models(d, w, assumed);
-    if (!faulty(d))
-        workload_check(w, "/workload", need_amount, d->faults);
+    workload_check(w, "/workload", need_amount, d->faults);
+    drop_consequences(d, from);
     decode_localise(d, from);
 }
 
@@ -146,14 +190,11 @@ static bool language_of(json_t *root)
     return json_is_string(json_object_get(json_object_get(root, "workload"), "language"));
 }
 
-/* Runs the table; true when the object is sound so far. */
+/* Runs the table; false when there is nothing to check further. */
 static bool decode_root(struct decode *d, const struct jspec *spec, json_t *root, void *ret)
 {
-    if (!json_is_object(root))
-        jspec_wrong_type(d, "", "object", root);
-    else
-        jspec_decode(d, spec, root, "", ret);
-    return !faulty(d);
+    jspec_decode(d, spec, root, "", ret);
+    return json_is_object(root) && json_is_object(json_object_get(root, "workload"));
 }
 
 static int finish(const struct decode *d, struct err *err)
@@ -179,8 +220,9 @@ int decode_estimate_request(struct decode *d, const void *bytes, size_t len, str
     if (decode_root(d, &spec_estimate, root, ret)) {
         check_workload(d, &ret->workload, false, &ret->assumed);
         size_t from = d->faults->n;
-        if (ret->has_layout && !faulty(d))
+        if (ret->has_layout && !already_faulty(d, from, "/hardware") && !already_faulty(d, from, "/workload/model"))
             layout_check(&ret->layout, &ret->workload.model, shape_gpus(&ret->shape), "/layout", d->faults);
+        drop_consequences(d, from);
         decode_localise(d, from);
     }
     json_decref(root);

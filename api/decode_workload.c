@@ -1,7 +1,9 @@
 /* decode_workload.c — the workload around training and serving: readings, constraints, assumptions. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/decode.h"
+#include "base/money.h"
 
 /* ---- shared value decoders --------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "base/money.h"
 
 extern const struct embed_table embed_messages;
 

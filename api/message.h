@@ -1,4 +1,4 @@
-/* message.h — every word the service says, in both languages, from api/messages/*.json.
+/* message.h — every word the service says, in both languages, from the files of api/messages.
  *
  * Keys: "note.<code>" for what the planner notes, "fault.<code>" for what is wrong with a member, "error.<slug>" for
  * problem titles, "term.<id>" for the names of wire values, "text.<id>" for the rest. Placeholders are {name}.
