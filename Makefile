@@ -111,7 +111,11 @@ export SUANPAN_BIN_UNDER_TEST = $(CURDIR)/$(B)/suanpan
 SCRIPT_SUITES := $(filter-out bench,$(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/run.sh)))))
 
 .PHONY: tests
-tests: $(B)/suanpan $(foreach s,$(TEST_SUITES),$(B)/tests/$(s)_suite)
+tests: $(B)/suanpan $(B)/accuracy $(foreach s,$(TEST_SUITES),$(B)/tests/$(s)_suite)
+
+# Scores the planner, through the api's door, against published measurements.
+$(B)/accuracy: $(B)/tests/accuracy/accuracy.o $(call obj,$(SRC_support)) $(LIBFILES)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBFILES) $(LIBS) -lcriterion
 
 # npm packages of the tests, where there are any: exactly those of the lock file.
 NODE_MODULES := $(patsubst %/package-lock.json,%/node_modules/.package-lock.json,$(wildcard tests/package-lock.json tests/*/package-lock.json))
@@ -204,9 +208,9 @@ bench:
 	@tests/bench/run.sh $(B)
 
 accuracy:
-	@.ci/deps.sh build accuracy
-	@$(MAKE) --no-print-directory -s -j$$(nproc) build
-	@tests/accuracy/score.sh $(B)/suanpan
+	@.ci/deps.sh build test
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/accuracy
+	@$(B)/accuracy --floors tests/accuracy/floors.json $(ARGS) tests/data/accuracy
 
 clean:
 	rm -rf build
