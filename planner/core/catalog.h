@@ -111,7 +111,9 @@ struct price {
     const char *id;            /* "pr_..." */
     enum price_subject subject;
     const struct sku *sku;     /* SUBJECT_SKU */
-    const char *subject_id;    /* network, storage, provider (egress, operations, software) or line id otherwise */
+    /* otherwise: id of the network, storage or dedicated line; provider id (egress); scheduler id (software); team
+     * level "single_node", "slurm", "kubernetes", "expert" (operations) */
+    const char *subject_id;
     const struct provider *provider; /* seller of a network, storage, egress, ... ; NULL = any */
     enum pricing_mode mode;
     int term_months;           /* minimum term, 0 = none */
