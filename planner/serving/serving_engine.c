@@ -1,0 +1,57 @@
+/* serving_engine.c — what kind of engine a name and a version stand for. */
+#include <stdlib.h>
+
+#include "planner/serving/serving_replica.h"
+
+#define NEWEST 1e9 /* an unstated version behaves like the newest class */
+
+/* "0.19.0" -> 19, "1.2" -> 1002; NEWEST when not stated or not a number. */
+static double version_number(const char *version, bool *ret_known)
+{
+    *ret_known = false;
+    if (version == NULL)
+        return NEWEST;
+    char *end;
+    long major = strtol(version, &end, 10), minor = 0;
+    if (end == version || major < 0 || major > 100000)
+        return NEWEST;
+    if (*end == '.')
+        minor = strtol(end + 1, NULL, 10);
+    *ret_known = true;
+    return (double)major * 1000 + (double)(minor < 0 || minor > 999 ? 999 : minor);
+}
+
+static enum engine_kind kind_of(enum engine e)
+{
+    switch (e) {
+    case ENGINE_TENSORRT_LLM:
+    case ENGINE_LMDEPLOY:
+        return EK_COMPILED;
+    case ENGINE_LLAMA_CPP:
+    case ENGINE_EXLLAMAV2:
+    case ENGINE_MLC:
+    case ENGINE_AUTOAWQ:
+        return EK_LOCAL;
+    case ENGINE_TRANSFORMERS:
+        return EK_EAGER;
+    case ENGINE_UNSTATED:
+    case ENGINE_VLLM:
+    case ENGINE_SGLANG:
+    case ENGINE_MINDIE:
+    case ENGINE_TGI:
+    case ENGINE_ATOM:
+        break;
+    }
+    return EK_PYTHON;
+}
+
+struct engine_traits engine_traits_of(enum engine e, const char *version, bool enforce_eager)
+{
+    struct engine_traits t = {.id = e, .kind = kind_of(e), .known = e != ENGINE_UNSTATED};
+    t.version = version_number(version, &t.version_known);
+    t.old_collectives =
+        (e == ENGINE_TENSORRT_LLM && t.version < 8) || (e == ENGINE_VLLM && t.version < 5) || e == ENGINE_TGI;
+    t.overlapped_host = e == ENGINE_SGLANG || e == ENGINE_TENSORRT_LLM || e == ENGINE_ATOM;
+    t.eager = t.kind == EK_EAGER || enforce_eager;
+    return t;
+}

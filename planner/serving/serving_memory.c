@@ -1,0 +1,153 @@
+/* serving_memory.c — memory first: weights, the engine's own share, and what is left for the cache.
+ *
+ * docs/planner-serving.md, "Memory". vLLM's peak beside weights and cache is its sampler warm-up, which depends on
+ * the vocabulary and not on the network; the first generation ran one full prefill instead.
+ */
+#include "planner/serving/serving_memory.h"
+
+#include <math.h>
+
+#define VLLM_V1 8 /* 0.8: chunked prefill, cache room independent of the longest sequence */
+#define VLLM_LEAN_SAMPLER 17
+#define VLLM_GRAPHS_INSIDE 21
+
+static double utilisation_of(const struct replica *r, const struct serving_point *p)
+{
+    if (p->utilisation > 0)
+        return p->utilisation;
+    const struct serving_constants *k = r->k;
+    switch (r->engine.id) {
+    case ENGINE_VLLM:
+    case ENGINE_TGI:
+    case ENGINE_MINDIE:
+        return k->util_vllm;
+    case ENGINE_SGLANG:
+    case ENGINE_ATOM:
+        return k->util_sglang;
+    case ENGINE_UNSTATED:
+        return k->util_unknown;
+    case ENGINE_TENSORRT_LLM:
+    case ENGINE_LMDEPLOY:
+        return k->util_compiled;
+    case ENGINE_LLAMA_CPP:
+    case ENGINE_TRANSFORMERS:
+    case ENGINE_EXLLAMAV2:
+    case ENGINE_MLC:
+    case ENGINE_AUTOAWQ:
+        break;
+    }
+    return k->util_local;
+}
+
+/* Activations of one prefill of `tokens` on one rank. */
+static double prefill_bytes(const struct replica *r, double tokens)
+{
+    const struct serving_constants *k = r->k;
+    return 2 * tokens * r->m->hidden * (k->prefill_bytes_hidden_tp / r->tp + k->prefill_bytes_hidden);
+}
+
+static double vllm_activation(const struct replica *r, const struct serving_point *p)
+{
+    const struct serving_constants *k = r->k;
+    if (r->engine.version < VLLM_V1)
+        return prefill_bytes(r, p->batched_tokens > 0 ? p->batched_tokens : p->max_len);
+    double seqs = p->max_seqs > 0 ? p->max_seqs : r->card.large ? k->max_seqs_large_card : k->max_seqs;
+    double tokens = p->batched_tokens > 0 ? p->batched_tokens
+                    : r->card.large       ? k->batched_tokens_large_card
+                                          : k->batched_tokens;
+    bool fat = r->engine.version < VLLM_LEAN_SAMPLER && r->card.large;
+    double sampler = (fat ? k->sampler_factor_old : k->sampler_factor) * 4 * seqs * r->m->vocab;
+    return fmax(sampler, prefill_bytes(r, fmin(tokens, fmax(1, p->max_len))));
+}
+
+static double vllm_overhead(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    bool many = r->tp > 1, old = r->engine.version < VLLM_LEAN_SAMPLER;
+    double gib = old ? (many ? k->non_torch_many_old_gib : k->non_torch_one_old_gib)
+                     : (many ? k->non_torch_many_gib : k->non_torch_one_gib);
+    if (r->engine.version >= VLLM_GRAPHS_INSIDE && r->engine.version_known && !r->engine.eager)
+        gib += k->graphs_gib;
+    return gib * SERVING_GIB;
+}
+
+static void engine_share(const struct replica *r, const struct serving_point *p, struct serving_memory *m)
+{
+    const struct serving_constants *k = r->k;
+    switch (r->engine.id) {
+    case ENGINE_VLLM:
+    case ENGINE_TGI:
+    case ENGINE_MINDIE:
+        m->activation = vllm_activation(r, p);
+        m->overhead = vllm_overhead(r);
+        return;
+    case ENGINE_SGLANG:
+    case ENGINE_ATOM:
+        m->overhead = k->overhead_sglang_gib * SERVING_GIB;
+        return;
+    case ENGINE_TENSORRT_LLM:
+    case ENGINE_LMDEPLOY:
+        m->overhead = k->overhead_compiled_gib * SERVING_GIB;
+        return;
+    case ENGINE_TRANSFORMERS:
+    case ENGINE_AUTOAWQ:
+        m->overhead = k->overhead_eager_gib * SERVING_GIB;
+        return;
+    case ENGINE_LLAMA_CPP:
+    case ENGINE_EXLLAMAV2:
+    case ENGINE_MLC:
+        m->overhead = k->overhead_local_gib * SERVING_GIB;
+        return;
+    case ENGINE_UNSTATED:
+        break;
+    }
+    m->overhead = k->overhead_unknown_gib * SERVING_GIB + k->overhead_unknown_share * m->weights;
+}
+
+double serving_kv_sequence(const struct replica *r, double tokens, double batched_tokens)
+{
+    double block = r->k->block_tokens;
+    double full = ceil(tokens / block) * block;
+    double window = fmin(full, r->m->window + batched_tokens + block);
+    return (r->full_layers * full + r->window_layers * window) * r->kv_layer_bytes * r->kv_share / r->pp;
+}
+
+double serving_concurrency(const struct replica *r, const struct serving_memory *mem, double tokens)
+{
+    double per_sequence = serving_kv_sequence(r, tokens, r->k->batched_tokens);
+    if (mem->kv_room <= 0)
+        return 0;
+    return per_sequence > 0 ? mem->kv_room / per_sequence : r->k->max_seqs_large_card;
+}
+
+static enum fits verdict(const struct serving_memory *m, double usable)
+{
+    double slack = m->budget - m->needed;
+    double gray = usable * (m->band - 1);
+    if (slack >= gray)
+        return FITS_YES;
+    return slack > -gray ? FITS_TIGHT : FITS_NO;
+}
+
+struct serving_memory serving_memory_of(const struct replica *r, const struct serving_point *p)
+{
+    const struct serving_constants *k = r->k;
+    double cards = (double)r->tp * r->pp, usable = r->card.usable;
+    struct serving_memory m = {.weights = r->bytes.total / cards};
+    if (r->engine.kind == EK_LOCAL)
+        usable = fmax(usable, 0);
+    m.budget = usable * utilisation_of(r, p);
+    engine_share(r, p, &m);
+    m.kv_room = m.budget - m.weights - m.activation - m.overhead;
+    double batched = p->batched_tokens > 0 ? p->batched_tokens : k->batched_tokens;
+    m.kv_token = (r->full_layers + r->window_layers) * r->kv_layer_bytes * r->kv_share / r->pp;
+    m.kv_sequence = serving_kv_sequence(r, p->max_len, batched);
+    double room = fmax(0, m.kv_room);
+    m.kv_total = room * cards;
+    m.kv_tokens = m.kv_token > 0 ? room / m.kv_token : 0;
+    m.max_concurrency = m.kv_sequence > 0 ? room / m.kv_sequence : (m.kv_room > 0 ? k->max_seqs_large_card : 0);
+    m.needed = m.weights + m.activation + m.overhead + m.kv_sequence * fmax(1, p->in_flight);
+    m.band = 1 + k->tight_share;
+    m.fits = verdict(&m, usable);
+    return m;
+}

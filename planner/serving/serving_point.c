@@ -1,0 +1,76 @@
+/* serving_point.c — memory first, throughput second: how many requests are really in flight, and how fast that is. */
+#include "planner/serving/serving_point.h"
+
+#include <math.h>
+
+struct point point_resolve(const struct replica *r, const struct serving *s, const struct operating_point *at)
+{
+    const struct serving_constants *k = r->k;
+    struct point p = {.scenario = SCEN_UNSTATED};
+    bool lengths = s->input_tokens > 0 || s->output_tokens > 0;
+    p.input = s->input_tokens;
+    p.output = s->output_tokens;
+    if (at != NULL && at->stated) {
+        if (at->input_tokens > 0 || at->output_tokens > 0) {
+            lengths = true;
+            p.input = at->input_tokens;
+            p.output = at->output_tokens;
+        }
+        p.batch = at->batch;
+        p.decode_only = at->decode_only;
+        p.scenario = at->scenario;
+        p.memory.utilisation = at->gpu_memory_utilization;
+        p.memory.max_seqs = at->max_num_seqs;
+        p.memory.batched_tokens = at->max_num_batched_tokens;
+        p.memory.max_len = at->max_model_len;
+    }
+    if (!lengths) {
+        p.input = k->default_input;
+        p.output = k->default_output;
+    }
+    if (p.memory.max_len <= 0)
+        p.memory.max_len = lengths ? p.input + p.output : fmax(r->m->max_context, p.input + p.output);
+    if (p.scenario == SCEN_SINGLE_STREAM && p.batch <= 0)
+        p.batch = 1;
+    p.saturated = p.batch <= 0;
+    p.memory.in_flight = 1;
+    return p;
+}
+
+static double admission_cap(const struct replica *r, const struct point *p)
+{
+    const struct serving_constants *k = r->k;
+    if (p->memory.max_seqs > 0)
+        return p->memory.max_seqs;
+    if (r->engine.kind == EK_COMPILED)
+        return k->batch_cap_compiled;
+    return r->card.large ? k->max_seqs_large_card : k->max_seqs;
+}
+
+double replica_band(const struct replica *r, const struct point *p, bool size_only)
+{
+    const struct serving_constants *k = r->k;
+    bool single = !p->saturated && p->batch <= 1;
+    double band =
+        single ? (r->tp * r->pp > 1 ? k->band_single_multi : k->band_single) : (r->moe ? k->band_moe : k->band_dense);
+    if (!r->engine.known)
+        band *= k->band_unknown_engine;
+    if (size_only)
+        band *= k->band_size_only;
+    if (r->card.rare)
+        band *= k->band_rare_card;
+    return band;
+}
+
+struct replica_answer replica_answer_at(const struct replica *r, const struct point *p)
+{
+    struct replica_answer a = {.memory = serving_memory_of(r, &p->memory)};
+    double room = serving_concurrency(r, &a.memory, p->input + p->output);
+    /* Where weights leave no room the speed is still told, as if one request fitted. */
+    a.admitted = fmax(1, fmin(floor(room), admission_cap(r, p)));
+    a.in_flight = p->saturated ? a.admitted : fmin(p->batch, a.admitted);
+    struct load_point at = {a.in_flight, p->input, p->output, p->decode_only};
+    a.speed = serving_speed(r, &at);
+    a.band = replica_band(r, p, r->m->size_only);
+    return a;
+}

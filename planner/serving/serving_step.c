@@ -1,0 +1,201 @@
+/* serving_step.c — a roofline by term: fixed launches, weights, cache, experts, collectives, host.
+ *
+ * docs/planner-serving.md, "Speed". All times are of one pass over all layers by one microbatch; a pipeline works on
+ * several microbatches at once, which serving_speed accounts for.
+ */
+#include "planner/serving/serving_step.h"
+
+#include <math.h>
+
+static double peak_of(const struct replica *r, bool weight_only_allowed)
+{
+    if (r->wt.weight_only && weight_only_allowed)
+        return r->card.f16;
+    return r->wt.math == MATH_4 ? r->card.f4 : r->wt.math == MATH_8 ? r->card.f8 : r->card.f16;
+}
+
+/* Dense FLOP/s of one rank at large sizes. */
+static double gemm_rate(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    double share = r->wt.math == MATH_4 ? k->gemm4 : r->wt.math == MATH_8 ? k->gemm8 : k->gemm16;
+    return peak_of(r, true) * share * (r->card.amd ? k->gemm_amd : 1);
+}
+
+/* Share of the bandwidth that a stream of weights reaches. */
+static double weight_share(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    double eta = k->eta_weights;
+    if (r->engine.kind == EK_LOCAL && r->engine.id == ENGINE_LLAMA_CPP && r->card.hbm)
+        eta *= k->eta_weights_local_hbm;
+    if (r->wt.four_bit && r->wt.weight_only)
+        eta *= r->engine.kind == EK_LOCAL ? k->local_4bit : k->weight_only_4bit;
+    return eta;
+}
+
+static double layer_seconds(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    double us = r->moe ? k->layer_us_moe : k->layer_us_dense;
+    if (r->mla)
+        us += k->layer_us_mla;
+    if (r->engine.kind == EK_LOCAL)
+        us = k->layer_us_local;
+    if (r->engine.eager) {
+        us = k->layer_us_eager;
+        if (r->wt.math == MATH_8 || (r->wt.weight_only && r->wt.body_bits == 8 && !r->wt.gguf))
+            us *= r->wt.math == MATH_8 ? k->eager_factor_fp8 : k->eager_factor_weight_only;
+        else if (r->wt.weight_only)
+            us *= k->eager_factor_weight_only;
+    }
+    if (r->card.npu)
+        us = k->layer_us_npu;
+    if (r->card.cdna3)
+        us *= k->layer_factor_cdna3;
+    return us * 1e-6;
+}
+
+static double launch_time(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    double t = r->m->layers * layer_seconds(r);
+    if (r->moe && r->engine.kind == EK_EAGER)
+        t += r->moe_layers * (double)r->m->experts * k->eager_expert_us * 1e-6;
+    else if (r->moe && r->wt.weight_only && r->wt.four_bit && !r->wt.gguf && r->engine.id == ENGINE_SGLANG)
+        t += r->moe_layers * k->gptq_expert_us * 1e-6;
+    return t;
+}
+
+/* Routed experts for `tokens` rows: what is read, what is multiplied; the longer of both. */
+static double expert_time(const struct replica *r, double tokens, double rate)
+{
+    if (!r->moe)
+        return 0;
+    const struct serving_constants *k = r->k;
+    const struct model *m = r->m;
+    double chosen = (double)m->experts_per_token / m->experts;
+    double touched = 1 - pow(1 - chosen, tokens);
+    double cards = r->tp;
+    double read = r->bytes.experts * touched / (cards * r->card.bw * k->eta_experts);
+    if (r->wt.four_bit && r->wt.weight_only)
+        read /= r->engine.kind == EK_LOCAL ? k->local_4bit : k->weight_only_4bit;
+    double width = (double)m->intermediate / (r->tp / fmin(r->ep, r->tp));
+    double rows = tokens * chosen + k->expert_pad_rows * touched; /* per expert */
+    double flops = 2 * r->params.experts * rows;
+    double multiply = flops / (cards * rate) * (1 + k->expert_narrow / width);
+    return fmax(read, multiply);
+}
+
+static double cache_time(const struct replica *r, double batch, double context)
+{
+    const struct serving_constants *k = r->k;
+    double window = fmin(context, r->m->window);
+    double tokens = r->full_layers * context + r->window_layers * window;
+    double bytes = batch * tokens * r->kv_layer_bytes * r->kv_share;
+    if (r->engine.kind == EK_EAGER) {
+        double groups = r->mla ? 1 : (double)r->m->heads / r->m->kv_heads;
+        bytes *= k->eager_kv_passes * (3 + 2 * groups);
+    }
+    return bytes / (r->card.bw * k->eta_kv);
+}
+
+/* Two reductions a layer of `rows` rows; attention-DP moves half of it. */
+static double collective_time(const struct replica *r, double rows)
+{
+    if (r->tp <= 1)
+        return 0;
+    double bytes = rows * r->m->hidden * 2;
+    double one = r->link_lat + 2.0 * (r->tp - 1) / r->tp * bytes / r->link_bw;
+    return 2 * r->m->layers * one * (r->attention_dp ? 0.5 : 1);
+}
+
+static double host_time(const struct replica *r, double batch, double gpu)
+{
+    const struct serving_constants *k = r->k;
+    if (r->engine.kind == EK_EAGER || r->engine.kind == EK_LOCAL)
+        return 0;
+    double per_sequence = batch * k->host_seq_us * 1e-6 * (r->card.grace ? k->host_grace : 1);
+    if (r->engine.id == ENGINE_TENSORRT_LLM && r->engine.version < 1000)
+        return 0;
+    if (r->engine.overlapped_host)
+        return sqrt(gpu * gpu + per_sequence * per_sequence) - gpu;
+    bool steps = r->engine.id == ENGINE_VLLM || r->engine.id == ENGINE_TGI || r->engine.id == ENGINE_UNSTATED ||
+                 r->engine.id == ENGINE_MINDIE;
+    return per_sequence + (steps ? k->host_ms_vllm * 1e-3 : 0);
+}
+
+struct step_time serving_decode(const struct replica *r, double batch, double context)
+{
+    const struct serving_constants *k = r->k;
+    struct step_time t = {.launch = launch_time(r)};
+    double rate = gemm_rate(r) * k->gemm_decode, bw = r->card.bw * weight_share(r);
+    double attention_cards = r->attention_dp ? 1 : r->tp, rows = fmax(batch, k->tile_rows);
+    double attention_rows = r->attention_dp ? fmax(batch / r->tp, k->tile_rows) : rows;
+    double read = r->bytes.attention / attention_cards + (r->bytes.dense + r->bytes.head) / r->tp;
+    t.weights = read / bw;
+    t.math =
+        2 *
+        (r->params.attention / attention_cards * attention_rows + (r->params.dense + r->params.head) / r->tp * rows) /
+        rate;
+    t.linear = fmax(t.weights, t.math);
+    t.experts = expert_time(r, batch, rate);
+    t.cache = cache_time(r, batch, context);
+    t.collectives = collective_time(r, batch);
+    double gpu = t.launch + t.linear + t.experts + t.cache + t.collectives;
+    t.host = host_time(r, batch * r->pp, gpu);
+    t.total = gpu + t.host;
+    return t;
+}
+
+struct step_time serving_prefill(const struct replica *r, double tokens)
+{
+    const struct serving_constants *k = r->k;
+    const struct model *m = r->m;
+    struct step_time t = {0};
+    if (tokens <= 0)
+        return t;
+    t.launch = launch_time(r);
+    double rate = gemm_rate(r) / (r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python);
+    double rows = fmax(tokens, k->tile_rows), window = fmin(tokens, m->window);
+    t.weights = (r->bytes.attention + r->bytes.dense) / r->tp / (r->card.bw * weight_share(r));
+    t.math = 2 * (r->params.attention + r->params.dense) * rows / (r->tp * rate);
+    t.linear = fmax(t.weights, t.math);
+    t.experts = expert_time(r, tokens, rate);
+    double span = r->full_layers * tokens * tokens / 2 + r->window_layers * tokens * window;
+    double width = r->mla ? 2.0 * m->head_dim + m->rope_head_dim : 2.0 * m->head_dim;
+    t.cache = 2 * span * m->heads * width / (r->tp * r->card.f16 * k->attention_share);
+    t.collectives = collective_time(r, tokens);
+    t.total = t.launch + t.linear + t.experts + t.cache + t.collectives;
+    return t;
+}
+
+/* How much faster accepted drafts make a token: falls from few to many sequences. */
+static double speculation_gain(const struct replica *r, double batch)
+{
+    if (!r->mtp)
+        return 1;
+    double share = fmin(1, fmax(0, log2(fmax(batch, 1) / 4) / 5)); /* 0 at 4, 1 at 128 */
+    return r->k->mtp_gain_few + share * (r->k->mtp_gain_many - r->k->mtp_gain_few);
+}
+
+struct load_speed serving_speed(const struct replica *r, const struct load_point *p)
+{
+    const struct serving_constants *k = r->k;
+    struct load_speed s = {.microbatch = fmax(1, p->batch / r->pp)};
+    double busy = fmin(p->batch, r->pp), output = fmax(1, p->output);
+    s.step = serving_decode(r, s.microbatch, p->input + output / 2);
+    s.prefill = serving_prefill(r, p->decode_only ? 0 : p->input);
+    double unknown = r->engine.known ? 1 : k->unknown_engine_factor;
+    double bubble = r->pp > 1 && p->batch > 1 ? 1 + k->pipeline_bubble * (r->pp - 1) : 1;
+    double step = s.step.total * bubble * unknown / speculation_gain(r, p->batch);
+    double prefill = s.prefill.total * unknown;
+    double work = prefill + output * step / s.microbatch; /* of one pipeline's turn, for one request */
+    s.requests_per_s = busy / work;
+    s.output_tokens_per_s = s.requests_per_s * output;
+    s.total_tokens_per_s = s.requests_per_s * (output + (p->decode_only ? 0 : p->input));
+    s.end_to_end = p->batch / s.requests_per_s;
+    s.ttft = k->ttft_factor * prefill + step;
+    s.tpot = step + k->prefill_interference * (p->batch - busy) / busy * prefill / output;
+    return s;
+}

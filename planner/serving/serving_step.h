@@ -1,0 +1,37 @@
+/* serving_step.h — how long one decode step and one prefill of a replica take, by term. */
+#ifndef SUANPAN_PLANNER_SERVING_SERVING_STEP_H
+#define SUANPAN_PLANNER_SERVING_SERVING_STEP_H
+
+#include "planner/serving/serving_replica.h"
+
+struct step_time {  /* seconds, of the whole replica's pass over all layers */
+    double launch;  /* kernels' fixed cost */
+    double weights; /* reading weights of attention, dense FFN and head */
+    double math;    /* multiplying them */
+    double linear;  /* the two combined */
+    double experts; /* the routed experts, reading and multiplying */
+    double cache;   /* reading the cache */
+    double collectives;
+    double host; /* scheduler and sampler */
+    double total;
+};
+
+/* One token for each of `batch` sequences whose context is `context` tokens long. */
+struct step_time serving_decode(const struct replica *r, double batch, double context);
+/* One prompt of `tokens`. */
+struct step_time serving_prefill(const struct replica *r, double tokens);
+
+struct load_point {
+    double batch, input, output;
+    bool decode_only;
+};
+struct load_speed {
+    struct step_time step, prefill;
+    double microbatch; /* sequences in one pipeline stage */
+    double requests_per_s, output_tokens_per_s, total_tokens_per_s;
+    double ttft, tpot, end_to_end; /* s */
+};
+/* Steady state with `batch` requests always in flight. */
+struct load_speed serving_speed(const struct replica *r, const struct load_point *p);
+
+#endif
