@@ -12,6 +12,8 @@
 #include "planner/offers/market.h"
 #include "planner/offers/plan.h"
 
+enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, PHYSICS_BUCKETS = 64 };
+
 struct physics_entry {
     struct shape shape;
     const struct estimate *estimate;
@@ -28,11 +30,12 @@ struct reserve_plan {
     int units;                  /* nodes, or cards where by_card; *_low/_high: band of the load */
     int units_low, units_high;
     double months;
-    int64_t net, tax, net_low, net_high;
-    struct cost_line lines[6];
+    int64_t net, tax, net_low, net_high, deposit;
+    struct cost_line lines[RESERVE_LINES_MAX];
     size_t n_lines;
     struct note_list notes;
     bool missing;
+    struct note why_not;        /* of the last card that could not carry it */
 };
 
 struct build {
@@ -48,12 +51,14 @@ struct build {
     int deadline_day;               /* last allowed day counted from start; INT_MAX = none */
     int64_t budget_minor;           /* plan currency; 0 = none */
     char currency[4];
+    bool data_at_home;              /* sensitive, and may not be desensitised: only where data_stays */
     bool trains, serves;            /* the workload has a training job / a serving load of its own */
     struct training training;       /* the workload's; runs and parallel_runs >= 1 */
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
-    struct physics_entry *physics[64];
-    int n_physics;                  /* estimates computed so far */
-    struct offer **offers;          /* cache of market_offer, by SKU index */
+    struct physics_entry *physics[PHYSICS_BUCKETS];
+    int n_physics, n_sizings;       /* estimates and sizings computed so far */
+    struct offer **offers;          /* cache of market_offer, open addressing by SKU number */
+    double rough_cny;               /* plan currency units in one CNY, about: for the market's order */
     struct note_list price_missing; /* one note a SKU */
     struct reserve_plan reserve;
     struct note_list refusals[KIND_COUNT];
@@ -91,9 +96,8 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
 /* Fabric, storage, checkpoints, staging, egress, software, operations of the train group at its provider. */
 int costing_standard_extras(struct build *b, struct draft *d);
 /* The draft's calendar and its whole cost. -1: longer than the horizon, or money overflow. */
-int draft_schedule(const struct build *b, const struct draft *d, const struct what_if *s, struct schedule *ret);
-int draft_reckon(struct build *b, const struct draft *d, const struct what_if *s, struct reckoning *ret,
-                 struct err *err);
+int draft_schedule(const struct build *b, const struct draft *d, const struct what_if *w, struct schedule *ret);
+int draft_reckon(struct build *b, const struct draft *d, const struct what_if *w, struct reckoning *ret);
 int option_list_add(struct build *b, struct option_list *l, struct draft *d);
 
 /* --- the four kinds: append drafts to *out or refuse. 0 even when nothing works; -1 only for errors. --------- */

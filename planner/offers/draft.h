@@ -102,7 +102,7 @@ struct schedule {
 struct reckoning {
     struct schedule schedule;
     int64_t net, tax, total;      /* minor units, reserve included */
-    int64_t compute_net;          /* machines only, without reserve */
+    int64_t machines_net;         /* machines only, without reserve */
     int64_t deposit;
     double spot_share;            /* of the machines' billed hours */
 };

@@ -10,7 +10,10 @@
 
 struct build;
 
-enum { OFFER_RATES_MAX = 12 };
+enum { OFFER_RATES_MAX = 12, OFFER_CACHE_SIZE = 1024, MARKET_BEST_MAX = 8, PRICE_MISSING_MAX = 6 };
+
+/* Tax code of rented compute where nothing else is said (plan.md section 8). */
+#define TAX_CODE_DEFAULT "service_6"
 
 /* One way of paying for one unit (a whole node, or one card where the SKU is sold by the card). */
 struct rate {
@@ -38,22 +41,30 @@ struct offer {
 enum { MARKET_ANY_PROVIDER = (1 << PROVIDER_KIND_COUNT) - 1 };
 
 struct market_query {
-    const struct gpu *gpu;     /* NULL = any */
+    const struct gpu *gpu;
     unsigned provider_kinds;   /* mask of 1 << enum provider_kind */
     int cards;                 /* cards wanted of one node; 0 = any */
     int nodes;                 /* sku.max_nodes at least this; 0 = any */
     bool data_stays;           /* only where sensitive data may stay */
+    bool any_city;             /* the request's city does not bind this one (the far half of a pair) */
     bool serves;               /* only where a service may run */
     const struct provider *provider; /* NULL = any */
     const char *user_class;    /* universities; NULL = not asked */
+    bool off_peak;             /* prices that hold off-peak only are welcome */
 };
 
-/* The cheapest `max` usable offers that answer the query and the request's own constraints (city, gpus, providers),
- * cheapest month first. Offers without a usable price are left out and remembered for `price_missing`. */
+/* The cheapest usable offers that answer the query and the request's own constraints (city, gpus, providers): by the
+ * month and by the hour in turn, no offer twice, at most `max`. gpu must be given. Offers without a usable price are
+ * left out and remembered for `price_missing`. */
 size_t market_find(struct build *b, const struct market_query *q, const struct offer **ret, size_t max);
 
-/* The SKU's usable rates on the day of the plan; NULL when it has none. Cached. */
+/* The SKU's usable rates on the day of the plan; NULL when it has none. Cached: ask for one SKU always alike. */
 const struct offer *market_offer(struct build *b, const struct sku *sku, const char *user_class);
+const struct offer *market_offer_at(struct build *b, const struct sku *sku, const char *user_class, bool off_peak);
+
+/* The request's own lists of GPUs and providers, and its city. */
+bool market_gpu_allowed(const struct build *b, const struct gpu *gpu);
+bool market_provider_allowed(const struct build *b, const struct provider *p, bool any_city);
 
 /* A price that is no SKU's (network, storage, egress, line, ...): net of tax, plan currency. Answers `free_of_charge`
  * rows with 0. -1 when there is none that can be used. */
@@ -61,8 +72,13 @@ int market_unit_price(struct build *b, enum price_subject subject, const char *s
                       const struct provider *provider, enum price_unit unit, const struct price **ret_price,
                       int64_t *ret_micros);
 
-/* Made once per snapshot by engine_bind: SKUs of each GPU, cheapest first. */
-struct market_index;
+/* Made once per snapshot by engine_bind: SKUs of each GPU, cheapest card first by the month and by the hour, whatever
+ * the day (a lower bound of the price on any day). INFINITY: never sold that way. */
+struct market_index {
+    uint32_t *by_month, *by_hour;  /* SKU numbers, grouped by GPU as in catalog->gpus */
+    uint32_t *first_of_gpu;        /* n_gpus + 1 offsets into both */
+    float *month_bound, *hour_bound; /* of one card, by SKU number, in CNY */
+};
 int market_index_make(struct catalog *c, struct err *err);
 
 #endif

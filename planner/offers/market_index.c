@@ -1,0 +1,90 @@
+/* market_index.c — SKUs of each GPU in the order of what they can cost at best; made once per snapshot. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "planner/offers/market.h"
+
+/* Rough value of one currency unit in CNY on any day; only the order of the search depends on it. */
+static double rough_rate(const struct catalog *c, const char *currency)
+{
+    for (size_t i = 0; i < c->n_fx_rates; i++) {
+        const struct fx_rate *r = &c->fx_rates[i];
+        if (r->base[0] == currency[0] && r->base[1] == currency[1] && r->quote[0] == 'C' && r->quote[1] == 'N')
+            return (double)r->rate_micros / 1e6;
+    }
+    return 1;
+}
+
+/* The least a card can cost a month or an hour by this row. */
+static void bound_by(const struct catalog *c, const struct price *p, float *month, float *hour)
+{
+    if (p->state == PRICE_QUOTE_ONLY || (p->micros <= 0 && !p->free_of_charge))
+        return;
+    double cards = p->sku->gpus_per_node > 0 ? p->sku->gpus_per_node : 1;
+    double amount = (double)p->micros / 1e6 * rough_rate(c, p->currency);
+    if (p->unit == UNIT_NODE_HOUR || p->unit == UNIT_NODE_MONTH || p->unit == UNIT_NODE_YEAR)
+        amount /= cards;
+    if (p->unit == UNIT_GPU_HOUR || p->unit == UNIT_NODE_HOUR)
+        amount *= 720;
+    else if (p->unit == UNIT_GPU_YEAR || p->unit == UNIT_NODE_YEAR)
+        amount /= 12;
+    *month = fminf(*month, (float)amount);
+    if (p->mode == MODE_HOURLY || p->mode == MODE_SPOT)
+        *hour = fminf(*hour, (float)(amount / 720));
+}
+
+struct sort_key {
+    uint32_t gpu, sku;
+    float bound;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    if (x->bound < y->bound || x->bound > y->bound)
+        return x->bound < y->bound ? -1 : 1;
+    return x->sku < y->sku ? -1 : x->sku > y->sku;
+}
+
+static void sort_into(const struct catalog *c, struct sort_key *keys, const float *bound, uint32_t *ret)
+{
+    for (size_t i = 0; i < c->n_skus; i++)
+        keys[i] = (struct sort_key){(uint32_t)(c->skus[i].gpu - c->gpus), (uint32_t)i, bound[i]};
+    if (c->n_skus > 0)
+        qsort(keys, c->n_skus, sizeof *keys, by_key);
+    for (size_t i = 0; i < c->n_skus; i++)
+        ret[i] = keys[i].sku;
+}
+
+int market_index_make(struct catalog *c, struct err *err)
+{
+    struct market_index *m = arena_alloc(c->arena, sizeof *m);
+    struct sort_key *keys = malloc((c->n_skus + 1) * sizeof *keys);
+    if (m != NULL) {
+        m->by_month = arena_array(c->arena, c->n_skus + 1, sizeof *m->by_month);
+        m->by_hour = arena_array(c->arena, c->n_skus + 1, sizeof *m->by_hour);
+        m->first_of_gpu = arena_array(c->arena, c->n_gpus + 1, sizeof *m->first_of_gpu);
+        m->month_bound = arena_array(c->arena, c->n_skus + 1, sizeof *m->month_bound);
+        m->hour_bound = arena_array(c->arena, c->n_skus + 1, sizeof *m->hour_bound);
+    }
+    if (m == NULL || keys == NULL || arena_failed(c->arena)) {
+        free(keys);
+        return err_set(err, ERR_NOMEM, "no room to order %zu SKUs", c->n_skus);
+    }
+    for (size_t i = 0; i < c->n_skus; i++) {
+        const struct sku *s = &c->skus[i];
+        m->month_bound[i] = m->hour_bound[i] = INFINITY;
+        for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
+            bound_by(c, &c->prices[p], &m->month_bound[i], &m->hour_bound[i]);
+        m->first_of_gpu[(s->gpu - c->gpus) + 1]++;
+    }
+    for (size_t g = 0; g < c->n_gpus; g++)
+        m->first_of_gpu[g + 1] += m->first_of_gpu[g];
+    sort_into(c, keys, m->month_bound, m->by_month);
+    sort_into(c, keys, m->hour_bound, m->by_hour);
+    free(keys);
+    c->market = m;
+    return 0;
+}

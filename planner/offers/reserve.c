@@ -1,0 +1,269 @@
+/* reserve.c — the inference reserve (plan.md section 2): always stated, sized like any other load.
+ *
+ * GPUs are tried in the order of what the reserve could cost on them at best, until the next one cannot be cheaper.
+ */
+#include "planner/offers/reserve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "planner/offers/costing.h"
+
+/* The cheapest machine so far. */
+struct reserve_best {
+    const struct offer *offer;
+    struct serving serving;
+    struct serving_sizing sizing;
+    bool by_card;
+    int units;
+    int64_t net;
+};
+
+static void default_load(const struct build *b, struct serving *s)
+{
+    s->stated = true;
+    s->requests_per_s = b->a.reserve_requests_per_s;
+    s->input_tokens = (int)b->a.reserve_input_tokens;
+    s->output_tokens = (int)b->a.reserve_output_tokens;
+    s->peak_factor = b->a.reserve_peak_factor;
+    s->spare_replicas = 0;
+}
+
+static void resolve_load(struct build *b, struct reserve_plan *r)
+{
+    r->serving = b->workload->serving;
+    r->basis = r->serving.stated ? "sized" : "default";
+    bool idle = r->serving.requests_per_s <= 0 && r->serving.concurrency <= 0 && r->serving.users <= 0;
+    if (!r->serving.stated) {
+        default_load(b, &r->serving);
+    } else if (idle) {
+        r->serving.requests_per_s = b->a.reserve_requests_per_s;
+        note_num(note_add(&r->notes, "load_assumed"), "requests_per_s", b->a.reserve_requests_per_s);
+    }
+    if (r->serving.peak_factor <= 0)
+        r->serving.peak_factor = b->a.reserve_peak_factor;
+    r->months = r->serving.months_stated ? r->serving.months : b->a.reserve_months;
+    if (r->serving.months_stated && r->serving.months <= 0) {
+        r->basis = "none";
+        r->months = 0;
+    }
+}
+
+/* Whole nodes, or cards where the SKU is sold by the card: what `gpus` cards in replicas of `per_replica` take. */
+static int units_for(const struct offer *o, bool by_card, int gpus, int per_replica)
+{
+    int node = o->sku->gpus_per_node;
+    if (by_card)
+        return gpus;
+    int usable = per_replica > 1 && per_replica <= node ? node / per_replica * per_replica : node;
+    return (gpus + usable - 1) / usable;
+}
+
+/* Fills days with the reserve's calendar, one entry a day from day 0. */
+static size_t serve_days(const struct build *b, const struct reserve_plan *r, struct tariff_day *days)
+{
+    double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
+    size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
+    n = n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX;
+    for (size_t i = 0; i < n; i++)
+        days[i] = (struct tariff_day){(int32_t)i, (int32_t)(ceil(hours - 1e-9) * 1000), 0, false};
+    return n;
+}
+
+static int bill_units(const struct offer *o, bool by_card, int units, const struct tariff_day *days, size_t n,
+                      struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
+{
+    costing_start(bill);
+    if (costing_cover(o, by_card, days, n, units, NULL, bill) != 0 || bill->failed)
+        return -1;
+    return costing_sum(bill, ret_net, ret_tax);
+}
+
+static void consider(const struct offer *o, bool by_card, const struct serving *load,
+                     const struct serving_sizing *size, const struct tariff_day *days, size_t n,
+                     struct reserve_best *best)
+{
+    struct bill bill;
+    int64_t net, tax;
+    int units = units_for(o, by_card, size->gpus, size->gpus_per_replica);
+    if (bill_units(o, by_card, units, days, n, &bill, &net, &tax) != 0 || (best->offer != NULL && net >= best->net))
+        return;
+    *best = (struct reserve_best){o, *load, *size, by_card, units, net};
+}
+
+static const struct model *served_model(const struct build *b)
+{
+    const struct workload *w = b->workload;
+    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
+}
+
+static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, const struct tariff_day *days,
+                   size_t n, struct reserve_best *best, struct err *err)
+{
+    const struct offer *offers[2];
+    struct market_query q = {.gpu = gpu,
+                             .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
+                             .data_stays = b->data_at_home,
+                             .serves = true};
+    size_t found = market_find(b, &q, offers, 2);
+    for (size_t i = 0; i < found; i++) {
+        struct serving load = r->serving;
+        struct serving_sizing size;
+        struct serving_sizing_request sq = {.model = served_model(b), .gpu = gpu, .intra = offers[i]->sku->intra,
+                                            .gpus_per_node = offers[i]->sku->gpus_per_node,
+                                            .load_low = b->a.load_low, .load_high = b->a.load_high,
+                                            .utilisation_target = b->a.serving_utilisation_target};
+        if (!b->workload->serving.stated && load.weight_bits <= 0)
+            load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
+        sq.serving = &load;
+        if (serving_size(b->serving_k, &sq, b->arena, &size, err) != 0) {
+            if (err->code == ERR_NOMEM)
+                return -1;
+            continue; /* this card cannot serve it (no such precision): the next one may */
+        }
+        b->n_sizings++;
+        if (!size.feasible) {
+            r->why_not = size.why_not;
+            continue;
+        }
+        if (offers[i]->by_card)
+            consider(offers[i], true, &load, &size, days, n, best);
+        if (offers[i]->by_node)
+            consider(offers[i], false, &load, &size, days, n, best);
+    }
+    return 0;
+}
+
+struct gpu_bound {
+    const struct gpu *gpu;
+    double least; /* CNY that the reserve costs at best */
+};
+
+static int by_least(const void *a, const void *b)
+{
+    const struct gpu_bound *x = a, *y = b;
+    if (x->least < y->least || x->least > y->least)
+        return x->least < y->least ? -1 : 1;
+    return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/* Cards that the weights alone need, times the cheapest card of this GPU. */
+static double least_cost(const struct build *b, const struct reserve_plan *r, size_t g)
+{
+    const struct market_index *m = b->catalog->market;
+    const struct gpu *gpu = &b->catalog->gpus[g];
+    uint32_t first = m->first_of_gpu[g];
+    if (first == m->first_of_gpu[g + 1] || !market_gpu_allowed(b, gpu))
+        return INFINITY;
+    double month = (double)m->month_bound[m->by_month[first]], hour = (double)m->hour_bound[m->by_hour[first]];
+    double hours = r->serving.hours_per_day > 0 ? r->serving.hours_per_day : 24;
+    double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
+    double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
+    double cards = ceil(served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
+    return card * fmax(cards, 1);
+}
+
+static int search(struct build *b, struct reserve_plan *r, const struct tariff_day *days, size_t n,
+                  struct reserve_best *best, struct err *err)
+{
+    struct gpu_bound *order = arena_array(b->arena, b->catalog->n_gpus + 1, sizeof *order);
+    if (order == NULL || b->catalog->market == NULL)
+        return err_set(err, ERR_NOMEM, "no room to order the cards");
+    for (size_t g = 0; g < b->catalog->n_gpus; g++)
+        order[g] = (struct gpu_bound){&b->catalog->gpus[g], least_cost(b, r, g)};
+    qsort(order, b->catalog->n_gpus, sizeof *order, by_least);
+    int limit = b->lean ? RESERVE_SIZINGS_LEAN : RESERVE_SIZINGS_MAX;
+    for (size_t g = 0; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
+        /* 0.8: the bound carries a rough exchange rate and prices with tax */
+        if (best->offer != NULL && order[g].least * b->rough_cny * 0.8 > (double)best->net / MONEY_MINOR)
+            break;
+        if (try_gpu(b, r, order[g].gpu, days, n, best, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_best(struct build *b, struct reserve_plan *r, const struct reserve_best *best,
+                     const struct tariff_day *days, size_t n, struct err *err)
+{
+    struct bill bill;
+    int64_t tax;
+    int low = units_for(best->offer, best->by_card, best->sizing.gpus_low, best->sizing.gpus_per_replica);
+    int high = units_for(best->offer, best->by_card, best->sizing.gpus_high, best->sizing.gpus_per_replica);
+    r->offer = best->offer;
+    r->serving = best->serving;
+    r->sizing = best->sizing;
+    r->by_card = best->by_card;
+    r->units = best->units;
+    r->units_low = low < best->units ? low : best->units;
+    r->units_high = high > best->units ? high : best->units;
+    if (bill_units(best->offer, best->by_card, r->units_low, days, n, &bill, &r->net_low, &tax) != 0 ||
+        bill_units(best->offer, best->by_card, r->units_high, days, n, &bill, &r->net_high, &tax) != 0 ||
+        bill_units(best->offer, best->by_card, r->units, days, n, &bill, &r->net, &r->tax) != 0 ||
+        bill.n > RESERVE_LINES_MAX)
+        return err_set(err, ERR_RANGE, "the reserve's cost leaves the range of amounts");
+    memcpy(r->lines, bill.lines, bill.n * sizeof *r->lines);
+    r->n_lines = bill.n;
+    r->deposit = bill.deposit;
+    return 0;
+}
+
+int reserve_build(struct build *b, struct err *err)
+{
+    struct reserve_plan *r = &b->reserve;
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    struct reserve_best best = {0};
+    *r = (struct reserve_plan){0};
+    note_list_init(&r->notes, b->arena);
+    resolve_load(b, r);
+    if (r->months <= 0) {
+        note_add(&r->notes, "reserve_none");
+        return 0;
+    }
+    size_t n = serve_days(b, r, days);
+    if (search(b, r, days, n, &best, err) != 0)
+        return -1;
+    if (best.offer == NULL) {
+        r->missing = true;
+        note_add(&r->notes, "reserve_missing");
+        if (r->why_not.code != NULL)
+            *note_add(&r->notes, r->why_not.code) = r->why_not;
+        return 0;
+    }
+    if (strcmp(r->basis, "default") == 0) {
+        struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
+        note_num(note, "requests_per_s", b->a.reserve_requests_per_s);
+    }
+    return take_best(b, r, &best, days, n, err);
+}
+
+double reserve_change(const struct build *b, double load)
+{
+    const struct reserve_plan *r = &b->reserve;
+    if (load < 1 && b->a.load_low < 1)
+        return (double)(r->net_low - r->net) * fmin(1, (1 - load) / (1 - b->a.load_low));
+    if (load > 1 && b->a.load_high > 1)
+        return (double)(r->net_high - r->net) * fmin(1.5, (load - 1) / (b->a.load_high - 1));
+    return 0;
+}
+
+void reserve_answer(const struct build *b, struct reserve *ret)
+{
+    const struct reserve_plan *r = &b->reserve;
+    *ret = (struct reserve){.basis = r->basis, .months = r->months, .notes = r->notes};
+    if (r->offer == NULL)
+        return;
+    ret->sku = r->offer->sku;
+    ret->gpu = r->offer->sku->gpu;
+    ret->gpus = r->by_card ? r->units : r->units * r->offer->sku->gpus_per_node;
+    ret->replicas = r->sizing.replicas;
+    ret->utilisation = r->sizing.utilisation;
+    ret->total = r->net;
+    ret->low = r->net_low < r->net ? r->net_low : r->net;
+    ret->high = r->net_high > r->net ? r->net_high : r->net;
+    ret->monthly = (int64_t)llround((double)r->net / r->months);
+    ret->estimate = r->sizing.at_peak;
+    ret->has_estimate = true;
+}
