@@ -84,6 +84,7 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code);
 
 /* --- drafts ------------------------------------------------------------------------------------------------- */
+void draft_start(struct build *b, struct draft *d, enum option_kind kind); /* in place */
 struct draft *draft_new(struct build *b, enum option_kind kind);
 int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units);
 struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int group, int units, double hours);

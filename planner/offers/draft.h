@@ -63,6 +63,7 @@ struct draft {
     int n_extras;
     int train_group;              /* whose machine `estimate` describes */
     struct shape shape;           /* of one run on it */
+    const struct network *network; /* between the train group's nodes; NULL = the SKU's own or none */
     const struct estimate *estimate;
     const struct estimate *one_node; /* the same work on one node of the SKU; NULL when it does not fit or n = 1 */
     bool has_reserve;             /* the plan's reserve is part of the bill (all kinds; false = months 0) */

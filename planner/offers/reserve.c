@@ -185,7 +185,7 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
     return 0;
 }
 
-static int take_best(struct build *b, struct reserve_plan *r, const struct reserve_best *best,
+static int take_best(struct reserve_plan *r, const struct reserve_best *best,
                      const struct tariff_day *days, size_t n, struct err *err)
 {
     struct bill bill;
@@ -236,7 +236,7 @@ int reserve_build(struct build *b, struct err *err)
         struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
         note_num(note, "requests_per_s", b->a.reserve_requests_per_s);
     }
-    return take_best(b, r, &best, days, n, err);
+    return take_best(r, &best, days, n, err);
 }
 
 double reserve_change(const struct build *b, double load)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/money.h"
+
 int64_t tariff_spot_hours(const struct rate *r, int64_t hours_milli)
 {
     return hours_milli + (int64_t)ceil((double)hours_milli * r->spot_overhead - 1e-6);
@@ -10,12 +12,12 @@ int64_t tariff_spot_hours(const struct rate *r, int64_t hours_milli)
 
 int tariff_cost(const struct rate *r, int64_t hours_milli, int64_t *ret_nano)
 {
-    __int128 units = r->quantity_milli;
+    money_wide units = r->quantity_milli;
     if (r->days == 0) {
         int64_t hours = r->mode == MODE_SPOT ? tariff_spot_hours(r, hours_milli) : hours_milli;
         units = units * hours / 1000;
     }
-    __int128 cost = units * r->unit_micros;
+    money_wide cost = units * r->unit_micros;
     if (cost > INT64_MAX / 4)
         return -1;
     *ret_nano = (int64_t)cost;
