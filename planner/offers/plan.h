@@ -100,7 +100,8 @@ struct relaxation_list { struct relaxation *items; size_t n, cap; };
 
 struct scores { double cost, time, risk, overall; };
 
-struct launch { const char *torchrun, *deepspeed_config /* JSON text */, *slurm, *kubernetes; }; /* NULL = not given */
+/* Text; NULL = not given. deepspeed_config is JSON, kubernetes YAML, the rest shell. */
+struct launch { const char *torchrun, *deepspeed_config, *slurm, *kubernetes, *serve; };
 
 struct checklist_item { const char *code, *command; };
 
