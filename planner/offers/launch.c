@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "planner/offers/build.h"
 #include "planner/offers/launch_text.h"
 
 #define LAUNCH_TEXT_MAX 16384
@@ -175,4 +176,24 @@ int launch_make(const struct launch_request *q, struct arena *arena, struct laun
         return -1;
     *ret = out;
     return 0;
+}
+
+int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err)
+{
+    const char *key = launch_learning_rate_key(b->training.method);
+    const struct param *rate = param_find(&b->params, key);
+    if (!rate)
+        return err_set(err, ERR_NOT_FOUND, "assumption %s is missing", key);
+    if (!d->estimate)
+        return 0;
+    const struct launch_request q = {
+        .workload = b->workload,
+        .estimate = d->estimate,
+        .shape = &d->shape,
+        .sku = d->n_groups > 0 && d->groups[d->train_group].offer ? d->groups[d->train_group].offer->sku : NULL,
+        .reserve = &option->reserve,
+        .kind = d->kind,
+        .learning_rate = rate->value,
+    };
+    return launch_make(&q, b->arena, &option->launch, err);
 }

@@ -103,7 +103,8 @@ struct scores { double cost, time, risk, overall; };
 /* Text; NULL = not given. deepspeed_config is JSON, kubernetes YAML, the rest shell. */
 struct launch { const char *torchrun, *deepspeed_config, *slurm, *kubernetes, *serve; };
 
-struct checklist_item { const char *code, *command; };
+/* What to check before signing, or to ask (command NULL). text: a note of its own ("check_..." or "ask_..."). */
+struct checklist_item { const char *code, *command; struct note text; };
 
 struct option {
     char label[4];             /* "A", ... "Z", "AA" */

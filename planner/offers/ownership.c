@@ -1,0 +1,201 @@
+/* ownership.c — see ownership.h. */
+#include "planner/offers/ownership.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "planner/offers/build.h"
+
+#define HOME_CURRENCY "CNY" /* of the assumptions below */
+
+int ownership_terms_bind(const struct param_table *params, struct ownership_terms *ret, struct err *err)
+{
+    static const struct param_field fields[] = {
+        PARAM_FIELD(struct ownership_terms, years, "own_years"),
+        PARAM_FIELD(struct ownership_terms, month_hours, "month_hours"),
+        PARAM_FIELD(struct ownership_terms, hosting_per_kw_month, "hosting_per_kw_month"),
+        PARAM_FIELD(struct ownership_terms, power_per_kwh, "power_per_kwh"),
+        PARAM_FIELD(struct ownership_terms, pue, "pue"),
+        PARAM_FIELD(struct ownership_terms, server_overhead_share, "server_overhead_share"),
+        PARAM_FIELD(struct ownership_terms, power_share_idle, "power_share_idle"),
+        PARAM_FIELD(struct ownership_terms, maintenance_share, "maintenance_share"),
+        PARAM_FIELD(struct ownership_terms, staff_share, "staff_share"),
+        PARAM_FIELD(struct ownership_terms, engineer_per_year, "engineer_per_year"),
+        PARAM_FIELD(struct ownership_terms, residual_share, "residual_share"),
+        PARAM_FIELD(struct ownership_terms, utilisation, "own_utilisation"),
+    };
+    return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
+}
+
+static int add_line(double quantity, int64_t unit_micros, int64_t *sum)
+{
+    int64_t line;
+    if (!isfinite(quantity) || fabs(quantity) > 1e12 ||
+        money_line((int64_t)llround(quantity * 1000), unit_micros, &line) || money_add(*sum, line, sum))
+        return -1;
+    return 0;
+}
+
+static int64_t to_micros(double amount)
+{
+    return (int64_t)llround(amount * MONEY_MICROS);
+}
+
+/* Kilowatts of one server under full load: the cards and what stands around them. */
+static double server_kw(const struct ownership_terms *t, const struct purchase_price *p)
+{
+    return p->gpus_per_server * p->gpu->tdp_w / 1000 * (1 + t->server_overhead_share);
+}
+
+/* In the currency of the purchase price. */
+static int owned_at_home(const struct ownership_terms *t, const struct purchase_price *p, int servers, double u,
+                         int64_t *ret)
+{
+    const double months = t->years * 12, hours = months * t->month_hours, kw = server_kw(t, p) * servers;
+    const double load = t->power_share_idle + (1 - t->power_share_idle) * u;
+    int64_t sum = 0;
+    if (add_line(servers * (1 - t->residual_share), p->micros, &sum) ||
+        add_line(servers * t->maintenance_share * t->years, p->micros, &sum) ||
+        add_line(kw * months, to_micros(t->hosting_per_kw_month), &sum) ||
+        add_line(kw * load * t->pue * hours, to_micros(t->power_per_kwh), &sum) ||
+        add_line(servers * t->staff_share * t->years, to_micros(t->engineer_per_year), &sum))
+        return -1;
+    *ret = sum;
+    return 0;
+}
+
+int ownership_owned(const struct ownership_terms *t, const struct purchase_price *p, int servers, double utilisation,
+                    int64_t fx_micros, int64_t *ret_minor)
+{
+    int64_t home;
+    if (owned_at_home(t, p, servers, utilisation, &home))
+        return -1;
+    return money_convert(home, fx_micros, ret_minor); /* any scale converts alike */
+}
+
+double ownership_rented(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
+                        double utilisation)
+{
+    const double months = t->years * 12;
+    double least = INFINITY;
+    if (rent->hour > 0)
+        least = rent->hour * utilisation * months * t->month_hours;
+    if (rent->month > 0)
+        least = fmin(least, rent->month * months);
+    if (rent->year > 0)
+        least = fmin(least, rent->year * t->years);
+    return least * cards;
+}
+
+double ownership_break_even(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
+                            double owned_idle_minor, double owned_full_minor)
+{
+    /* Owning is a straight line over utilisation, renting a line through the origin that turns flat: they meet on the
+     * slope, or owning stays above the flat part for good. */
+    const double slope = owned_full_minor - owned_idle_minor;
+    const double hourly = rent->hour * t->years * 12 * t->month_hours * cards;
+    struct ownership_rent full_only = *rent;
+    full_only.hour = 0;
+    const double flat = ownership_rented(t, &full_only, cards, 1);
+    if (hourly <= slope)
+        return owned_full_minor < flat ? 0 : NAN;
+    const double u = owned_idle_minor / (hourly - slope);
+    return u <= 1 && hourly * u <= flat ? u : NAN;
+}
+
+/* Cheapest way of paying for one card of this offer, per mode. Only what the customer would rent: no spot. */
+static struct ownership_rent rent_of(const struct offer *o)
+{
+    struct ownership_rent rent = {0};
+    for (size_t i = 0; i < o->n_rates; i++) {
+        const struct rate *r = &o->rates[i];
+        const double permit = (double)r->unit_micros * (double)r->quantity_milli / 1e3 / 1e4;
+        const double card = r->per_card ? permit : permit / o->sku->gpus_per_node;
+        double *slot = r->mode == MODE_HOURLY    ? &rent.hour
+                       : r->mode == MODE_MONTHLY ? &rent.month
+                       : r->mode == MODE_ANNUAL  ? &rent.year
+                                                 : NULL;
+        if (slot && (*slot <= 0 || card < *slot))
+            *slot = card;
+    }
+    return rent;
+}
+
+static const struct purchase_price *purchase_of(const struct catalog *c, const struct gpu *gpu)
+{
+    const struct purchase_price *newest = NULL;
+    for (size_t i = 0; i < c->n_purchases; i++)
+        if (c->purchases[i].gpu == gpu && (!newest || c->purchases[i].observed_on > newest->observed_on))
+            newest = &c->purchases[i];
+    return newest;
+}
+
+/* The sums into *own; `rented` is minor units. */
+static int compare(const struct ownership_terms *t, const struct ownership_rent *rent, int64_t fx,
+                   struct own_hardware *own, struct err *err)
+{
+    int64_t idle, full;
+    const int cards = own->servers * own->purchase->gpus_per_server;
+    if (ownership_owned(t, own->purchase, own->servers, t->utilisation, fx, &own->three_year_cost) ||
+        ownership_owned(t, own->purchase, own->servers, 0, fx, &idle) ||
+        ownership_owned(t, own->purchase, own->servers, 1, fx, &full))
+        return err_set(err, ERR_RANGE, "three-year cost leaves the range of money");
+    const double rented = ownership_rented(t, rent, cards, t->utilisation);
+    if (!isfinite(rented) || rented < 1 || rented > 9e18)
+        return 0;
+    own->known = true;
+    own->utilisation = t->utilisation;
+    own->equivalent_rental = (int64_t)llround(rented);
+    own->ratio = (double)own->three_year_cost / (double)own->equivalent_rental;
+    own->break_even_utilisation = ownership_break_even(t, rent, cards, (double)idle, (double)full);
+    struct note *n = note_add(&own->notes, "own_hardware");
+    note_num(n, "servers", own->servers);
+    note_num(n, "cards", cards);
+    note_text(n, "gpu", own->purchase->gpu->name);
+    note_num(n, "ratio", own->ratio);
+    note_percent(n, "utilisation", t->utilisation);
+    note_text(n, "source", own->purchase->source);
+    if (isnan(own->break_even_utilisation))
+        note_num(note_add(&own->notes, "own_never_cheaper"), "years", t->years);
+    else
+        note_percent(note_add(&own->notes, "own_break_even"), "utilisation", own->break_even_utilisation);
+    return 0;
+}
+
+int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
+{
+    struct own_hardware own = {.break_even_utilisation = NAN, .ratio = NAN};
+    struct ownership_terms terms;
+    int64_t fx;
+    date_t fx_on;
+    if (ownership_terms_bind(&b->params, &terms, err))
+        return -1;
+    note_list_init(&own.notes, b->arena);
+    const struct draft *d = ranked->n > 0 ? ranked->items[0] : NULL;
+    const struct draft_group *g = d && d->n_groups > 0 ? &d->groups[d->train_group] : NULL;
+    const struct offer *offer = g ? g->offer : b->reserve.offer;
+    if (!offer) {
+        plan->own = own;
+        return 0;
+    }
+    own.purchase = purchase_of(b->catalog, offer->sku->gpu);
+    if (!own.purchase) {
+        note_text(note_add(&own.notes, "own_price_unknown"), "gpu", offer->sku->gpu->name);
+    } else if (catalog_fx(b->catalog, own.purchase->currency, b->currency, b->as_of, &fx, &fx_on) ||
+               strcmp(own.purchase->currency, HOME_CURRENCY) != 0) {
+        note_text(note_add(&own.notes, "own_currency_unknown"), "currency", own.purchase->currency);
+    } else {
+        const int cards = g ? (g->by_card ? g->cards : offer->sku->gpus_per_node) * g->units : b->reserve.sizing.gpus;
+        const int per_server = own.purchase->gpus_per_server > 0 ? own.purchase->gpus_per_server : 1;
+        own.servers = cards > 0 ? (cards + per_server - 1) / per_server : 1;
+        const struct ownership_rent rent = rent_of(offer);
+        if (compare(&terms, &rent, fx, &own, err))
+            return -1;
+        if (own.known && own.servers * per_server > cards)
+            note_num(note_num(note_add(&own.notes, "own_whole_server"), "cards", cards), "bought",
+                     own.servers * per_server);
+    }
+    plan->own = own;
+    return 0;
+}
