@@ -110,7 +110,9 @@ static struct ownership_rent rent_of(const struct offer *o)
     struct ownership_rent rent = {0};
     for (size_t i = 0; i < o->n_rates; i++) {
         const struct rate *r = &o->rates[i];
-        const double permit = (double)r->unit_micros * (double)r->quantity_milli / 1e3 / 1e4;
+        const double term_days = r->mode == MODE_MONTHLY ? 30 : r->mode == MODE_ANNUAL ? 365 : 0;
+        const double terms = r->days > 0 && term_days > 0 ? r->days / term_days : 1;
+        const double permit = (double)r->unit_micros * (double)r->quantity_milli / 1e3 / 1e4 / terms;
         const double card = r->per_card ? permit : permit / o->sku->gpus_per_node;
         double *slot = r->mode == MODE_HOURLY    ? &rent.hour
                        : r->mode == MODE_MONTHLY ? &rent.month

@@ -1,0 +1,271 @@
+/* option_university.c — `university_time`: card-hours by user class, off-peak calendar, queue, job cap, agreement
+ * first.
+ *
+ * finish = agreement (+ desensitising) + waits of all jobs + work / off-peak share. Runs are billed, waits are not. No
+ * service runs there: the reserve of the plan sits on a commercial machine and is part of the bill as everywhere.
+ */
+#include "planner/offers/option_university.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/build.h"
+
+enum { UNIVERSITY_SKUS_MAX = 6, UNIVERSITY_SHAPES_MAX = 4 };
+
+/* The 90th percentile of the standard normal distribution. */
+static const double Z90 = 1.2815515655446004;
+
+int university_terms_bind(const struct param_table *params, struct university_terms *ret, struct err *err)
+{
+    static const struct param_field fields[] = {
+        PARAM_FIELD(struct university_terms, agreement_days, "agreement_days"),
+        PARAM_FIELD(struct university_terms, desensitise_days, "desensitise_days"),
+        PARAM_FIELD(struct university_terms, off_peak_share, "off_peak_share"),
+        PARAM_FIELD(struct university_terms, job_cap_h, "university_job_cap_hours"),
+        PARAM_FIELD(struct university_terms, queue_median_h, "university_queue_median_hours"),
+        PARAM_FIELD(struct university_terms, queue_p90_h, "university_queue_p90_hours"),
+        PARAM_FIELD(struct university_terms, restart_hours, "university_restart_hours"),
+        PARAM_FIELD(struct university_terms, user_class, "university_user_class"),
+    };
+    return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
+}
+
+const char *university_user_class(double value)
+{
+    return value < 0.5 ? "internal" : value < 1.5 ? "partner" : "external";
+}
+
+double university_mean_wait_h(double median_h, double p90_h)
+{
+    if (!(median_h > 0))
+        return 0;
+    const double sigma = p90_h > median_h ? log(p90_h / median_h) / Z90 : 0;
+    return median_h * exp(sigma * sigma / 2);
+}
+
+struct university_chain university_chain_of(double hours, double cap_h, double restart_h, double median_h, double p90_h)
+{
+    struct university_chain c = {.jobs = 1};
+    if (cap_h > restart_h && hours > cap_h)
+        c.jobs = (int)ceil(fmin(hours / cap_h, 1e6));
+    c.hours = hours + c.jobs * restart_h;
+    c.wait_h = c.jobs * university_mean_wait_h(median_h, p90_h);
+    return c;
+}
+
+/* What holds for one centre: its own words, or the assumption where it says nothing. */
+struct terms {
+    struct university_terms t;
+    const char *user_class;
+    double lead_days;
+};
+
+static double stated_or(double stated, double assumed)
+{
+    return stated > 0 ? stated : assumed;
+}
+
+static int nodes_allowed(const struct build *b, const struct sku *sku)
+{
+    const struct constraints *c = &b->workload->constraints;
+    const double team[] = {
+        [TEAM_UNSTATED] = b->a.team_max_nodes_expert,         [TEAM_NONE] = b->a.team_max_nodes_none,
+        [TEAM_SINGLE_NODE] = b->a.team_max_nodes_single_node, [TEAM_SLURM] = b->a.team_max_nodes_slurm,
+        [TEAM_KUBERNETES] = b->a.team_max_nodes_kubernetes,   [TEAM_EXPERT] = b->a.team_max_nodes_expert};
+    int nodes = sku->max_nodes > 1 ? sku->max_nodes : 1;
+    if (c->max_nodes > 0 && c->max_nodes < nodes)
+        nodes = c->max_nodes;
+    return team[c->team] < nodes ? (int)team[c->team] : nodes;
+}
+
+/* Off-peak: every step has only the hours of nights and weekends in a day; whole days keep their number. */
+static void go_off_peak(struct draft *d, double hours_per_day)
+{
+    for (int i = 0; i < d->n_steps; i++) {
+        struct draft_step *s = &d->steps[i];
+        if (s->hours_per_day <= hours_per_day)
+            continue;
+        if (s->whole_days)
+            s->hours *= hours_per_day / s->hours_per_day;
+        s->hours_per_day = hours_per_day;
+    }
+}
+
+static struct draft_step *train_step(struct draft *d)
+{
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_TRAIN)
+            return &d->steps[i];
+    return NULL;
+}
+
+static void say_conditions(struct build *b, struct draft *d, const struct terms *t, const struct university_chain *c,
+                           double cap_h)
+{
+    note_num(note_add(&d->reasons, "university_agreement"), "days", t->t.agreement_days);
+    if (b->workload->constraints.data_sensitive)
+        note_num(note_add(&d->reasons, "desensitise_first"), "days", t->t.desensitise_days);
+    note_percent(note_add(&d->reasons, "university_off_peak"), "share", t->t.off_peak_share);
+    struct note *n = note_add(&d->reasons, "university_queue");
+    note_num(note_num(note_num(n, "jobs", c->jobs), "cap_h", cap_h), "wait_days", ceil(c->wait_h / 24));
+    note_text(note_add(&d->reasons, "university_class"), "class", t->user_class);
+    if (b->reserve.offer)
+        note_text(note_add(&d->reasons, "reserve_elsewhere"), "provider", b->reserve.offer->sku->provider->id);
+    struct note *w = note_add(&d->warnings, "queue_uncertain");
+    note_num(note_num(w, "median_h", d->queue_median_h), "p90_h", d->queue_p90_h);
+}
+
+/* One way of using one centre's machine. 0 also when the draft falls through (longer than the horizon). */
+static int add_draft(struct build *b, struct option_list *out, const struct offer *offer, const struct shape *shape,
+                     const struct estimate *e, const struct terms *t, struct err *err)
+{
+    const struct provider *p = offer->sku->provider;
+    const bool by_card = offer->by_card && (!offer->by_node || shape->gpus_per_node < offer->sku->gpus_per_node);
+    const int lanes = b->training.parallel_runs;
+    const double cap_h = stated_or(p->job_cap_h, t->t.job_cap_h);
+    struct draft *d = draft_new(b, KIND_UNIVERSITY_TIME);
+    if (!d)
+        return err_set(err, ERR_NOMEM, "university draft does not fit");
+    d->shape = *shape;
+    d->estimate = e;
+    d->queue_median_h = stated_or(p->queue_median_h, t->t.queue_median_h);
+    d->queue_p90_h = stated_or(p->queue_p90_h, t->t.queue_p90_h);
+    const struct university_chain chain = university_chain_of(build_train_hours(b, e, lanes), cap_h, t->t.restart_hours,
+                                                              d->queue_median_h, d->queue_p90_h);
+    d->train_group = draft_add_group(d, offer, "train", by_card, shape->gpus_per_node, shape->nodes * lanes);
+    if (d->train_group < 0 || phases_standard(b, d, d->train_group, d->train_group, shape->nodes * lanes, chain.hours))
+        return 0;
+    go_off_peak(d, 24 * t->t.off_peak_share);
+    struct draft_step *train = train_step(d);
+    if (train)
+        train->wait_days += chain.wait_h / 24;
+    d->steps[0].wait_days += t->lead_days;
+    d->lead_days = t->lead_days;
+    d->queue_jobs = chain.jobs;
+    say_conditions(b, d, t, &chain, cap_h);
+    if (costing_standard_extras(b, d))
+        return 0;
+    return option_list_add(b, out, d);
+}
+
+/* Cards and nodes worth asking for: fewest cards that may hold the model first, then more of them. */
+static size_t shapes_of(struct build *b, const struct sku *sku, struct shape *ret)
+{
+    size_t n = 0;
+    const int most = nodes_allowed(b, sku), lanes = b->training.parallel_runs;
+    if (sku->max_nodes > 0 && lanes > sku->max_nodes)
+        return 0;
+    if (sku->sold_by_card && !b->lean)
+        for (int cards = 1; cards < sku->gpus_per_node && n < 2; cards *= 2)
+            ret[n++] = build_shape(b, sku, cards, 1, NULL);
+    ret[n++] = build_shape(b, sku, sku->gpus_per_node, 1, NULL);
+    for (int nodes = 2; nodes <= most && nodes * lanes <= sku->max_nodes && n < UNIVERSITY_SHAPES_MAX; nodes *= 2)
+        ret[n++] = build_shape(b, sku, sku->gpus_per_node, nodes, NULL);
+    return n;
+}
+
+/* How far the best shape of a centre misses its cards' memory, GB. */
+struct miss {
+    double short_gb;
+    const struct gpu *gpu;
+};
+
+static int try_sku(struct build *b, struct option_list *out, const struct offer *offer, const struct terms *t,
+                   struct miss *miss, struct err *err)
+{
+    struct shape shapes[UNIVERSITY_SHAPES_MAX];
+    const size_t n = shapes_of(b, offer->sku, shapes);
+    int kept = 0;
+    for (size_t i = 0; i < n && kept < 2; i++) {
+        const struct estimate *e = build_physics(b, &shapes[i], err);
+        if (!e)
+            return err->code == ERR_NOMEM ? -1 : 0;
+        if (e->fits == FITS_NO) {
+            const double gb = e->memory.total_gb - e->memory.usable_gb;
+            if (!miss->gpu || gb < miss->short_gb)
+                *miss = (struct miss){gb, offer->sku->gpu};
+            continue;
+        }
+        if (!isfinite(build_train_hours(b, e, b->training.parallel_runs)))
+            continue;
+        if (add_draft(b, out, offer, &shapes[i], e, t, err))
+            return -1;
+        kept++;
+    }
+    return 0;
+}
+
+static bool is_centre(const struct build *b, const struct sku *s)
+{
+    return s->provider->kind == PROVIDER_UNIVERSITY && market_provider_allowed(b, s->provider, false) &&
+           market_gpu_allowed(b, s->gpu);
+}
+
+/* The cheapest few machines of all centres by the card-hour. */
+static size_t find_offers(struct build *b, const char *user_class, const struct offer **best)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->catalog->n_skus; i++) {
+        const struct sku *s = &b->catalog->skus[i];
+        const struct offer *o = is_centre(b, s) ? market_offer_at(b, s, user_class, true) : NULL;
+        if (!o)
+            continue;
+        const double month = o->by_card ? o->card_month_micros : o->node_month_micros / s->gpus_per_node;
+        size_t at = n < UNIVERSITY_SKUS_MAX ? n++ : UNIVERSITY_SKUS_MAX;
+        for (; at > 0; at--) {
+            const struct offer *q = best[at - 1];
+            const double other = q->by_card ? q->card_month_micros : q->node_month_micros / q->sku->gpus_per_node;
+            if (other <= month)
+                break;
+            if (at < UNIVERSITY_SKUS_MAX)
+                best[at] = q;
+        }
+        if (at < UNIVERSITY_SKUS_MAX)
+            best[at] = o;
+    }
+    return n;
+}
+
+/* The rule that stops the whole kind, before any machine is looked at. */
+static bool refused(struct build *b)
+{
+    const struct constraints *c = &b->workload->constraints;
+    if (!b->trains)
+        build_refuse(b, KIND_UNIVERSITY_TIME, "university_no_serving");
+    else if (c->data_sensitive && c->can_desensitise != TRI_YES)
+        build_refuse(b, KIND_UNIVERSITY_TIME, "data_sensitive");
+    else
+        return false;
+    return true;
+}
+
+int option_university_build(struct build *b, struct option_list *out, struct err *err)
+{
+    struct terms t;
+    if (refused(b))
+        return 0;
+    if (university_terms_bind(&b->params, &t.t, err))
+        return -1;
+    t.user_class = university_user_class(t.t.user_class);
+    t.lead_days = t.t.agreement_days + (b->workload->constraints.data_sensitive ? t.t.desensitise_days : 0);
+    const struct offer *offers[UNIVERSITY_SKUS_MAX];
+    const size_t n = find_offers(b, t.user_class, offers);
+    if (n == 0) {
+        build_refuse(b, KIND_UNIVERSITY_TIME, "no_university_offer");
+        return 0;
+    }
+    const size_t before = out->n;
+    struct miss miss = {0};
+    for (size_t i = 0; i < n && i < (b->lean ? 2u : (size_t)UNIVERSITY_SKUS_MAX); i++)
+        if (try_sku(b, out, offers[i], &t, &miss, err))
+            return -1;
+    if (out->n == before && miss.gpu) {
+        struct note *why = build_refuse(b, KIND_UNIVERSITY_TIME, "memory_wall");
+        note_text(note_num(why, "short_gb", miss.short_gb), "gpu", miss.gpu->name);
+        why->short_by = miss.short_gb;
+    } else if (out->n == before) {
+        build_refuse(b, KIND_UNIVERSITY_TIME, "university_too_few_machines");
+    }
+    return 0;
+}
