@@ -86,7 +86,7 @@ static void go_off_peak(struct draft *d, double hours_per_day)
         struct draft_step *s = &d->steps[i];
         if (s->hours_per_day <= hours_per_day)
             continue;
-        if (s->whole_days)
+        if (s->phase != PHASE_TRAIN && s->phase != PHASE_DEVELOP)
             s->hours *= hours_per_day / s->hours_per_day;
         s->hours_per_day = hours_per_day;
     }
