@@ -1,0 +1,157 @@
+/* compute.c — kernels of one micro-batch: matrix products, attention, memory-bound work, launches.
+ *
+ * A product reaches a share of the tensor peak that falls with narrow matrices and few tokens; everything between
+ * products moves activation bytes through memory; and no layer is faster than the host can launch its kernels.
+ */
+#include "planner/training/compute.h"
+
+#include <math.h>
+
+static double rising(double x, double half)
+{
+    return x / (x + half);
+}
+
+/* Share of the tensor peak and the peak itself for wide products of this job's precision. */
+static double product_rate(const struct job *j)
+{
+    const struct training_constants *k = j->k;
+    double share16 = k->matmul[j->gpu->gpu_class];
+    double rate16 = j->peak16 * share16;
+    switch (j->precision) {
+    case PREC_FP8: {
+        double rate = j->peak * share16 * k->fp8_gain;
+        if (j->eight_bit_plain)
+            rate = fmax(rate * k->fp8_plain, rate16 * k->fp8_plain_floor);
+        return j->training->fp8_mx ? rate * k->fp8_mx : rate;
+    }
+    case PREC_FP4:
+        return j->peak * share16 * k->fp4_share;
+    case PREC_TF32:
+        return j->peak * k->tf32_share;
+    case PREC_FP32:
+        return j->peak * k->fp32_share;
+    case PREC_UNSTATED:
+    case PREC_BF16:
+    case PREC_FP16:
+        break;
+    }
+    return rate16;
+}
+
+/* Rate of products that stay in 16 bits whatever the job's precision (the output head). */
+static double wide_rate(const struct job *j)
+{
+    return j->full_precision ? product_rate(j) : j->peak16 * j->k->matmul[j->gpu->gpu_class];
+}
+
+static double shape_share(const struct job *j, double width, double tokens)
+{
+    return rising(width, j->k->width_half) * rising(tokens, j->k->tokens_half);
+}
+
+static bool aligned(double width)
+{
+    return fmod(width, 64) == 0;
+}
+
+static void layer_products(const struct job *j, const struct cut *c, double passes, struct compute *r)
+{
+    const struct training_constants *k = j->k;
+    double rate = product_rate(j), n = c->tokens;
+    double narrow = fmin(j->hidden, j->attention_width) / c->tp;
+    double tile = aligned(j->hidden / c->tp) ? 1 : k->misaligned;
+    double attention = 2 * n * j->attention_params / c->tp / (rate * shape_share(j, narrow, n));
+    double dense = 2 * n * j->dense_ffn_params / c->tp / (rate * shape_share(j, j->ffn_width / c->tp, n));
+    double moe_share = j->moe_layers / j->layers;
+    double shared = 0, routed = 0;
+    if (moe_share > 0) {
+        double tensor_cut = c->ep > 1 ? 1 : c->tp;
+        double matrices = j->model->ffn == FFN_PLAIN ? 2 : 3;
+        if (j->shared_width > 0)
+            shared = 2 * n * matrices * j->hidden * j->shared_width / c->tp /
+                     (rate * shape_share(j, j->shared_width / c->tp, n));
+        double spread = c->ep > 1 ? c->ep : 1, senders = c->ep > 1 ? 1.0 / c->tp : 1;
+        double rows = n * senders * j->topk * spread / fmax(1, j->experts);
+        double width = j->expert_width / tensor_cut;
+        double efficiency = k->moe_share * rising(width, k->moe_width_half) * rising(rows, k->moe_tokens_half);
+        routed = 2 * n * senders * j->topk * j->routed_params / tensor_cut / (rate * efficiency);
+        routed += k->expert_overhead * j->experts / spread;
+    }
+    r->matmul_share = rate * shape_share(j, narrow, n) / j->peak;
+    r->matmul_s = c->stage_layers * passes * (attention + (1 - moe_share) * dense) / tile;
+    r->expert_s = c->stage_layers * passes * moe_share * (shared + routed) / tile;
+}
+
+static double attention_seconds(const struct job *j, const struct cut *c)
+{
+    const struct training_constants *k = j->k;
+    double rate = j->peak16 * k->attention[j->gpu->gpu_class] * rising(j->head_dim, k->head_half);
+    if (j->stack == STACK_PARALLEL)
+        rate *= k->attention_parallel;
+    double context = c->flash ? j->attended : j->attended / j->causal; /* plain kernels compute the full square */
+    double layers = c->stage_layers;
+    double forward = 4 * layers * j->attention_width / c->tp * context * c->tokens / rate;
+    double seconds = forward * (1 + k->attention_backward + c->recompute_share);
+    if (!c->flash) {
+        if (fmod(j->head_dim, 8) != 0)
+            seconds *= k->unaligned_heads;
+        /* Scores, softmax and dropout go through memory. */
+        double element = j->full_precision ? 2 : 1;
+        double bytes = 5 * element * j->heads / c->tp * context * c->tokens * layers;
+        seconds += bytes * k->score_passes * (1 + c->recompute_share / 3) / j->bandwidth;
+    }
+    return seconds;
+}
+
+static double elementwise_seconds(const struct job *j, const struct cut *c)
+{
+    double bytes = job_activation_bytes(j) * c->tokens / c->tp * c->stage_layers;
+    double fused = j->stack == STACK_EAGER ? 1 : j->k->memory_fused;
+    return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
+}
+
+static double launch_floor(const struct job *j, const struct cut *c)
+{
+    const struct training_constants *k = j->k;
+    double a_layer = k->floor_fused;
+    if (j->stack == STACK_EAGER)
+        a_layer = c->sharding == SHARD_ZERO3 && c->shard > 1 ? k->floor_eager_sharded : k->floor_eager;
+    return a_layer * c->stage_layers * (1 + c->recompute_share / 3);
+}
+
+static void head(const struct job *j, const struct cut *c, struct compute *r)
+{
+    double n = c->tokens, cut = c->vocab_parallel ? c->tp : 1;
+    double passes = j->frozen && j->training->train_embeddings != TRI_YES ? 2 : 3;
+    if (j->model->causal == TRI_NO && j->vocab_matrices == 1)
+        return; /* an encoder's objective looks at few positions */
+    r->head_s = passes * 2 * n * j->embedding / cut / (wide_rate(j) * shape_share(j, j->hidden, n));
+    double implementation = j->loss == LOSS_FUSED ? 0.5 : 1;
+    r->logits_s = j->k->logit_passes * implementation * n * j->vocab / cut / j->bandwidth;
+}
+
+static double dequant_seconds(const struct job *j, const struct cut *c)
+{
+    if (!j->quantised)
+        return 0;
+    double params = (j->params - j->embedding * j->vocab_matrices) / (c->tp * (double)c->pp);
+    return j->k->dequant_bytes * params / j->bandwidth;
+}
+
+void compute_micro_batch(const struct job *j, const struct cut *c, struct compute *ret)
+{
+    struct compute r = {0};
+    double passes = (j->frozen ? 2 : 3) + c->recompute_share;
+    layer_products(j, c, passes, &r);
+    r.attention_s = attention_seconds(j, c);
+    r.elementwise_s = elementwise_seconds(j, c);
+    r.floor_s = launch_floor(j, c);
+    head(j, c, &r);
+    r.dequant_s = dequant_seconds(j, c);
+    double kernels = r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s;
+    r.layers_s = cbrt(kernels * kernels * kernels + r.floor_s * r.floor_s * r.floor_s);
+    double on_top = c->pp > 1 && !c->head_apart ? 0 : r.head_s + r.logits_s;
+    r.total_s = j->compute_scale * (r.layers_s + on_top + r.dequant_s);
+    *ret = r;
+}

@@ -1,0 +1,189 @@
+/* custom.c — scaling a known rate or known FLOPs per sample over cards by data parallelism.
+ *
+ * Nothing is known of the network but its cost per sample, so the model is plain: compute by a share of the peak (or
+ * the caller's reading), gradients agreed on by a ring behind the backward pass, and a share lost for each further
+ * card of a machine, because such work (images, sound) is decoded by the host the cards share.
+ */
+#include "planner/training/custom.h"
+
+#include <math.h>
+
+#include "planner/training/interval.h"
+
+#define BACKWARD_PART (2.0 / 3)
+#define GIGA 1e9
+
+static bool behind_pcie(enum intra_link l)
+{
+    return l == INTRA_PCIE3 || l == INTRA_PCIE4 || l == INTRA_PCIE5 || l == INTRA_NVLINK_BRIDGE;
+}
+
+double custom_scaling(const struct training_constants *k, const struct shape *shape, double seconds,
+                      double gradient_bytes)
+{
+    struct job j = {.k = k, .gpu = shape->gpu, .shape = *shape, .gpus = shape_gpus(shape),
+                    .compute_scale = 1, .comm_scale = 1, .network_scale = 1};
+    if (j.shape.intra == INTRA_UNSTATED)
+        j.shape.intra = hardware_default_intra(shape->gpu, shape->gpus_per_node);
+    if (j.gpus < 2)
+        return 1;
+    struct fabric f;
+    fabric_resolve(&j, &f);
+    struct group all = {j.gpus, 1};
+    double traffic = 2 * fabric_gather(&f, all, gradient_bytes, false);
+    double exposed = fmax(0, traffic - k->shard_hidden * BACKWARD_PART * seconds);
+    double contention = behind_pcie(j.shape.intra) ? k->host_contention_pcie : k->host_contention_link;
+    double step = seconds * (1 + contention * (shape->gpus_per_node - 1)) + exposed;
+    return j.gpus * seconds / step;
+}
+
+struct rates {
+    double one_card;       /* samples/s of one card */
+    double batch;          /* samples of one card and step */
+    double gradient_bytes;
+    double peak;           /* FLOP/s */
+    bool measured;
+};
+
+static double peak_of(const struct gpu *g)
+{
+    double tflops = g->bf16_tflops > 0 ? g->bf16_tflops : g->fp16_tflops > 0 ? g->fp16_tflops : g->fp32_tflops;
+    return tflops * 1e12;
+}
+
+static double batch_of(const struct training_constants *k, const struct training_request *q, int gpus)
+{
+    const struct training *t = q->training;
+    if (q->layout != NULL && q->layout->micro_batch > 0)
+        return q->layout->micro_batch;
+    if (t->global_batch > 0)
+        return fmax(1, (double)t->global_batch / gpus);
+    double batch = k->custom_batch;
+    double room = shape_usable_bytes(q->shape) * k->usable_share / GIGA - t->state_gb;
+    if (t->activation_gb_per_sample > 0 && room > 0)
+        batch = fmin(batch, fmax(1, floor(room / t->activation_gb_per_sample)));
+    return batch;
+}
+
+static double cost_of_sample(const struct training_request *q)
+{
+    if (q->training->flops_per_sample > 0)
+        return q->training->flops_per_sample;
+    return q->model != NULL ? 3 * q->model->flops_per_sample : 0; /* forward, and twice that backward */
+}
+
+/* Samples/s of one card of the asked shape, out of a reading on any shape and card. */
+static int measured_rate(const struct training_constants *k, const struct training_request *q, struct rates *r,
+                         struct err *err)
+{
+    const struct measured *m = q->measured;
+    double rate = m->samples_per_s;
+    if (rate <= 0 && m->step_time_s > 0 && m->global_batch > 0)
+        rate = m->global_batch / m->step_time_s;
+    if (rate <= 0)
+        return 0;
+    const struct gpu *gpu = q->measured_gpu != NULL ? q->measured_gpu : q->shape->gpu;
+    int gpus = m->gpus > 0 ? m->gpus : 1, nodes = m->nodes > 0 ? m->nodes : 1;
+    struct shape bench = *q->shape;
+    bench.gpu = gpu;
+    bench.nodes = nodes;
+    bench.gpus_per_node = gpus / nodes > 0 ? gpus / nodes : 1;
+    if (gpu != q->shape->gpu)
+        bench.intra = INTRA_UNSTATED;
+    double cost = cost_of_sample(q), peak = peak_of(gpu);
+    if (cost > 0 && peak > 0 && rate / gpus * cost > peak)
+        return err_at(err, ERR_RANGE, "/workload/measured/samples_per_s",
+                      "the reading means %.4g TFLOP/s a card, above the %.4g the card can do at most",
+                      rate / gpus * cost / 1e12, peak / 1e12);
+    /* The speed-up depends on the step time of one card, which depends on the speed-up: a few rounds settle it. */
+    double one = rate / gpus;
+    for (int i = 0; i < 12 && gpus > 1; i++)
+        one = rate / custom_scaling(k, &bench, r->batch / one, r->gradient_bytes);
+    r->one_card = one;
+    if (gpu != q->shape->gpu && peak > 0 && r->peak > 0)
+        r->one_card *= r->peak / peak;
+    r->measured = true;
+    return 0;
+}
+
+static void fill_memory(const struct training_constants *k, const struct training_request *q, double batch,
+                        struct memory_estimate *m)
+{
+    const struct training *t = q->training;
+    m->usable_gb = shape_usable_bytes(q->shape) / GIGA;
+    m->optimizer_gb = t->state_gb;
+    m->activations_gb = t->activation_gb_per_sample * batch;
+    m->overhead_gb = k->overhead_one_gb * 1.073741824;
+    m->total_gb = m->optimizer_gb + m->activations_gb + m->overhead_gb;
+    m->low_gb = m->total_gb * exp(-k->band_memory);
+    m->high_gb = m->total_gb * exp(k->band_memory);
+    m->tightest_term = m->activations_gb > m->optimizer_gb ? "activations" : "optimizer";
+}
+
+static void fill_speed(const struct training_constants *k, const struct training_request *q, const struct rates *r,
+                       struct training_estimate *e)
+{
+    const struct training *t = q->training;
+    int gpus = shape_gpus(q->shape);
+    double seconds = r->batch / r->one_card;
+    double speedup = custom_scaling(k, q->shape, seconds, r->gradient_bytes);
+    e->global_batch = (int)fmin(2e9, r->batch * gpus);
+    e->samples_per_s = r->one_card * speedup;
+    e->step_time_s = r->batch * gpus / e->samples_per_s;
+    e->tokens_per_s = e->tokens_per_s_per_gpu = e->tokens_per_s_per_gpu_low = e->tokens_per_s_per_gpu_high = NAN;
+    double cost = cost_of_sample(q);
+    e->tflops_per_gpu = cost > 0 ? e->samples_per_s / gpus * cost / 1e12 : NAN;
+    e->mfu_pct = cost > 0 && r->peak > 0 ? 100 * e->tflops_per_gpu * 1e12 / r->peak : NAN;
+    e->communication_share = fmax(0, 1 - speedup / gpus);
+    e->scaling_efficiency = speedup / gpus;
+    if (q->shape->nodes > 1) {
+        struct shape node = *q->shape;
+        node.nodes = 1;
+        e->scaling_efficiency = speedup / q->shape->nodes / custom_scaling(k, &node, seconds, r->gradient_bytes);
+    }
+    double epochs = t->epochs > 0 ? t->epochs : 1;
+    double samples = t->samples > 0 ? t->samples * epochs : t->steps > 0 ? t->steps * e->global_batch : 0;
+    double data = t->samples > 0 && t->dataset_gb > 0 ? e->samples_per_s * t->dataset_gb / t->samples : 0;
+    if (q->shape->storage_gb_s > 0 && data > q->shape->storage_gb_s) {
+        double slower = data / q->shape->storage_gb_s;
+        e->data_wait_share = 1 - 1 / slower;
+        e->samples_per_s /= slower;
+        e->step_time_s *= slower;
+    }
+    e->run_overhead = 1 / k->run_small - 1 + k->evaluation_share;
+    e->wall_hours = samples > 0 ? samples / e->samples_per_s / 3600 * (1 + e->run_overhead) : NAN;
+    e->gpu_hours = e->wall_hours * gpus;
+    e->checkpoint_gb = t->state_gb;
+}
+
+int custom_estimate(const struct training_constants *k, const struct training_request *q, struct arena *arena,
+                    struct estimate *ret, struct err *err)
+{
+    (void)arena;
+    int gpus = shape_gpus(q->shape);
+    struct rates r = {.peak = peak_of(q->shape->gpu), .batch = batch_of(k, q, gpus),
+                      .gradient_bytes = k->gradient_share_of_state * q->training->state_gb * GIGA};
+    if (q->measured != NULL && q->measured->stated && measured_rate(k, q, &r, err) != 0)
+        return -1;
+    double cost = cost_of_sample(q);
+    if (!r.measured) {
+        if (cost <= 0)
+            return err_at(err, ERR_INVALID, "/workload/training",
+                          "custom work needs flops_per_sample or a measured rate in samples");
+        if (r.peak <= 0)
+            return err_at(err, ERR_UNSUPPORTED, "/hardware/gpu", "card '%s' has no known peak (bf16_tflops)",
+                          q->shape->gpu->id);
+        r.one_card = r.peak * k->custom_share / cost;
+    }
+    fill_memory(k, q, r.batch, &ret->memory);
+    fill_speed(k, q, &r, &ret->training);
+    ret->has_training = true;
+    ret->fits = ret->memory.high_gb <= ret->memory.usable_gb    ? FITS_YES
+                : ret->memory.total_gb <= ret->memory.usable_gb ? FITS_TIGHT
+                                                                : FITS_NO;
+    ret->confidence = r.measured ? CONF_MEASURED : CONF_ANALYTIC;
+    ret->layout = (struct layout){.tp = 1, .pp = 1, .vpp = 1, .dp = gpus, .cp = 1, .ep = 1, .sharding = SHARD_NONE,
+                                  .offload = OFFLOAD_NONE, .recompute = RECOMPUTE_NONE,
+                                  .micro_batch = (int)fmin(1e6, r.batch)};
+    return 0;
+}

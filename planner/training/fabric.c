@@ -1,0 +1,158 @@
+/* fabric.c — bandwidths of inner links and networks as training code reaches them, and ring arithmetic. */
+#include "planner/training/fabric.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIGA 1e9
+#define RACK_CARDS 72
+
+/* Raw one-way rates of a x16 slot. */
+static double pcie_raw(enum intra_link link)
+{
+    return link == INTRA_PCIE3 ? 15.75 * GIGA : link == INTRA_PCIE5 ? 63 * GIGA : 31.5 * GIGA;
+}
+
+static double board_rate(const struct job *j, enum intra_link link)
+{
+    const struct training_constants *k = j->k;
+    return GIGA * (link == INTRA_PCIE3 ? k->pcie3_board : link == INTRA_PCIE5 ? k->pcie5_board : k->pcie4_board);
+}
+
+static enum intra_link own_pcie(const struct gpu *g)
+{
+    return g->pcie_gen >= 5 ? INTRA_PCIE5 : g->pcie_gen == 3 ? INTRA_PCIE3 : INTRA_PCIE4;
+}
+
+/* GeForce cards may not talk to each other directly: every byte goes through host memory. */
+static bool through_host(const struct gpu *g)
+{
+    return g->name != NULL && (strncmp(g->id, "rtx-3", 5) == 0 || strncmp(g->id, "rtx-4090", 8) == 0 ||
+                               strncmp(g->id, "rtx-4080", 8) == 0 || strncmp(g->id, "rtx-5", 5) == 0);
+}
+
+static double pcie_rate(const struct job *j, enum intra_link link)
+{
+    if (through_host(j->gpu) || link == INTRA_PCIE3)
+        return board_rate(j, link);
+    return j->k->pcie_server * pcie_raw(link);
+}
+
+static void resolve_inner(const struct job *j, struct fabric *f)
+{
+    const struct gpu *g = j->gpu;
+    enum intra_link link = j->shape.intra;
+    double one_way = g->link_gb_s_bidir / 2 * GIGA;
+    bool pcie = link == INTRA_PCIE3 || link == INTRA_PCIE4 || link == INTRA_PCIE5;
+    f->inner_latency = j->k->collective_latency;
+    f->host = j->k->host_link_share * pcie_raw(pcie ? link : own_pcie(g));
+    f->pairs = link == INTRA_NVLINK_BRIDGE;
+    f->beyond_pair = pcie_rate(j, own_pcie(g));
+    if (pcie || one_way <= 0) {
+        f->inner = f->inner_tp = pcie_rate(j, pcie ? link : own_pcie(g));
+        /* Consumer boards feed their cards from fewer lanes than the slot shows. */
+        f->host = fmin(f->host, through_host(g) ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
+        return;
+    }
+    f->inner = one_way * j->k->nvlink_share;
+    f->inner_tp = one_way * j->k->nvlink_tp_share;
+}
+
+/* A good fabric of the card's time, where the caller named none. */
+static double assumed_gbps(const struct job *j)
+{
+    return j->k->fabric_gbps_per_card[j->gpu->gpu_class] * fmin(8, j->shape.gpus_per_node);
+}
+
+static void resolve_outer(const struct job *j, struct fabric *f)
+{
+    const struct training_constants *k = j->k;
+    f->outer_latency = k->node_latency;
+    if (j->shape.nodes < 2)
+        return;
+    double gbps = j->shape.inter_gbps_per_node;
+    f->assumed = j->shape.inter == INTER_NONE || gbps <= 0;
+    f->tcp = j->shape.inter == INTER_ETHERNET;
+    if (gbps <= 0)
+        gbps = f->tcp ? j->k->ethernet_default_gbps : assumed_gbps(j);
+    double share = f->tcp ? k->tcp_share : j->shape.inter == INTER_ROCE ? k->roce_share : k->rdma_share;
+    f->node = gbps / 8 * GIGA * share * j->network_scale;
+    f->domain_out = f->node * f->domain / f->per_node;
+    if (f->tcp)
+        f->outer_latency *= k->tcp_latency; /* the kernel's network stack against RDMA */
+}
+
+void fabric_resolve(const struct job *j, struct fabric *ret)
+{
+    struct fabric f = {.per_node = j->shape.gpus_per_node, .domain = j->shape.gpus_per_node};
+    /* An NVL72 rack is one NVLink domain of 18 nodes. */
+    if (j->gpu->form_factor != NULL && strstr(j->gpu->form_factor, "NVL72") != NULL && f.domain < RACK_CARDS)
+        f.domain = RACK_CARDS / f.per_node * f.per_node;
+    resolve_inner(j, &f);
+    resolve_outer(j, &f);
+    *ret = f;
+}
+
+static int ranks_in_domain(const struct fabric *f, struct group g)
+{
+    int inside = f->domain / (g.stride > 0 ? g.stride : 1);
+    return inside < 1 ? 1 : inside > g.n ? g.n : inside;
+}
+
+static bool leaves_domain(const struct fabric *f, struct group g)
+{
+    return (double)g.n * g.stride > f->domain;
+}
+
+static double inner_rate(const struct fabric *f, struct group g, bool tensor)
+{
+    if (f->pairs && (double)g.n * g.stride > 2)
+        return f->beyond_pair;
+    return tensor ? f->inner_tp : f->inner;
+}
+
+double fabric_ring(const struct fabric *f, struct group g, bool tensor)
+{
+    double inner = inner_rate(f, g, tensor);
+    if (!leaves_domain(f, g) || f->domain_out <= 0)
+        return inner;
+    /* The ring leaves the domain once; as many rings as there are groups in it share the way out. */
+    int inside = ranks_in_domain(f, g);
+    double out = f->domain_out * inside / f->domain;
+    return inside > 1 ? fmin(inner, out) : out;
+}
+
+double fabric_exchange(const struct fabric *f, struct group g)
+{
+    double inner = inner_rate(f, g, false);
+    if (!leaves_domain(f, g) || f->domain_out <= 0)
+        return inner;
+    double outside = 1 - (double)ranks_in_domain(f, g) / g.n;
+    double card_out = f->domain_out / f->domain;
+    return 1 / (outside / card_out + (1 - outside) / inner);
+}
+
+double fabric_latency(const struct fabric *f, struct group g)
+{
+    if (g.n < 2)
+        return 0;
+    int inside = ranks_in_domain(f, g);
+    double latency = f->inner_latency * (inside > 1 ? 1 + 0.25 * log2(inside) : 0);
+    if (leaves_domain(f, g))
+        latency += f->outer_latency * log2((double)g.n / inside + 1);
+    return latency;
+}
+
+double fabric_gather(const struct fabric *f, struct group g, double bytes, bool tensor)
+{
+    if (g.n < 2)
+        return 0;
+    return bytes * (g.n - 1) / g.n / fabric_ring(f, g, tensor) + fabric_latency(f, g);
+}
+
+double fabric_point(const struct fabric *f, int stride)
+{
+    if (stride < f->domain || f->domain_out <= 0)
+        return f->pairs && stride > 1 ? f->beyond_pair : f->inner;
+    return f->domain_out / f->domain;
+}

@@ -1,0 +1,240 @@
+/* measured.c — fits the two scales of a job (compute, communication) to what was read.
+ *
+ * The reading is modelled on its own shape and layout first. A speed on one machine tells how far compute is off; a
+ * reading whose step is mostly communication tells more about the network, so the correction is shared by the two in
+ * proportion to what the step consists of. A stated communication share splits the reading instead of the model, and
+ * a two-node speed-up moves the bandwidth between nodes until the model shows the same speed-up.
+ */
+#include "planner/training/measured.h"
+
+#include <math.h>
+
+#define SOLVER_STEPS 24
+
+/* The measured job: same model and method, its own shape, batch and layout. */
+struct bench {
+    struct job job;
+    struct training training;
+    struct layout layout;
+};
+
+static int pick(int first, int second)
+{
+    return first > 0 ? first : second;
+}
+
+/* What the reading does not say about its layout is taken from the layout asked for, as far as it is no size. */
+static struct layout bench_layout(const struct layout *read, const struct layout *asked)
+{
+    struct layout l = *read;
+    if (asked == NULL)
+        return l;
+    l.tp = pick(l.tp, asked->tp);
+    l.cp = pick(l.cp, asked->cp);
+    l.micro_batch = pick(l.micro_batch, asked->micro_batch);
+    if (l.sharding == SHARD_UNSTATED)
+        l.sharding = asked->sharding;
+    if (l.recompute == RECOMPUTE_UNSTATED)
+        l.recompute = asked->recompute;
+    if (l.flash_attention == TRI_UNSTATED)
+        l.flash_attention = asked->flash_attention;
+    if (l.offload == OFFLOAD_UNSTATED)
+        l.offload = asked->offload;
+    if (l.grad_sync == GRAD_SYNC_UNSTATED)
+        l.grad_sync = asked->grad_sync;
+    return l;
+}
+
+static int bench_resolve(const struct training_constants *k, const struct training_request *q, struct bench *b,
+                         struct err *err)
+{
+    const struct measured *m = q->measured;
+    const struct gpu *gpu = q->measured_gpu != NULL ? q->measured_gpu : q->shape->gpu;
+    struct shape shape = *q->shape;
+    int gpus = pick(m->gpus, 1), nodes = pick(m->nodes, 1);
+    shape.gpu = gpu;
+    shape.nodes = nodes;
+    shape.gpus_per_node = gpus / nodes > 0 ? gpus / nodes : 1;
+    if (gpu != q->shape->gpu) {
+        shape.intra = INTRA_UNSTATED;
+        shape.gpu_memory_gb = 0;
+    }
+    b->training = *q->training;
+    if (m->seq_len > 0)
+        b->training.seq_len = m->seq_len;
+    /* Another number of cards with an unstated batch kept the batch of one card, not of the whole job. */
+    b->training.global_batch = m->global_batch;
+    b->layout = bench_layout(&m->layout, q->layout);
+    struct training_request r = *q;
+    r.training = &b->training;
+    r.shape = &shape;
+    r.layout = q->layout; /* the same software */
+    r.measured = NULL;
+    if (job_resolve(k, &r, NULL, &b->job, err) != 0)
+        return -1;
+    return 0;
+}
+
+static double read_rate(const struct measured *m, const struct bench *b, double batch)
+{
+    double real = b->job.seq * b->job.real_share;
+    if (m->tokens_per_s > 0)
+        return m->tokens_per_s;
+    if (m->samples_per_s > 0)
+        return m->samples_per_s * real;
+    if (m->step_time_s > 0)
+        return batch * real / m->step_time_s;
+    return 0;
+}
+
+static int check_physics(const struct measured *m, const struct bench *b, double rate, struct err *err)
+{
+    double per_card = rate / b->job.gpus * job_flops_per_token(&b->job) / b->job.real_share;
+    if (per_card <= b->job.peak)
+        return 0;
+    const char *at = m->tokens_per_s > 0    ? "/workload/measured/tokens_per_s"
+                     : m->samples_per_s > 0 ? "/workload/measured/samples_per_s"
+                                            : "/workload/measured/step_time_s";
+    return err_at(err, ERR_RANGE, at, "the reading means %.4g TFLOP/s a card, above the %.4g the card can do at most",
+                  per_card / 1e12, b->job.peak / 1e12);
+}
+
+static double modelled_rate(const struct job *j, const struct cut *c, const struct memory *m, struct step *ret)
+{
+    struct fabric f;
+    fabric_resolve(j, &f);
+    step_time(j, &f, c, m, ret);
+    return ret->tokens_per_s;
+}
+
+/* Scales that make the model give `rate`: compute by x, communication by x to the power of its share. */
+static void fit_scales(struct job *j, const struct candidate *k, double rate)
+{
+    struct step s = k->step;
+    double share = s.communication_share;
+    for (int i = 0; i < SOLVER_STEPS; i++) {
+        double now = modelled_rate(j, &k->cut, &k->memory, &s);
+        double off = now / rate;
+        if (fabs(off - 1) < 1e-9)
+            break;
+        double compute = fmax(0.02, 1 - s.communication_share);
+        /* Compute is only part of the step: move it by the whole difference over that part, damped. */
+        double move = pow(off, fmin(2, 1 / fmax(compute, 0.5)));
+        j->compute_scale = fmin(50, fmax(0.02, j->compute_scale * move));
+        j->comm_scale = fmin(50, fmax(0.02, pow(j->compute_scale, share)));
+    }
+}
+
+/* A stated share of communication splits the read step. */
+static void split_by_share(struct job *j, const struct candidate *k, double rate, double share)
+{
+    for (int i = 0; i < SOLVER_STEPS; i++) {
+        struct step s;
+        double now = modelled_rate(j, &k->cut, &k->memory, &s);
+        double target = 1 / rate, step = 1 / now;
+        double comm = s.communication_share * step, rest = step - comm;
+        if (comm > 1e-15)
+            j->comm_scale = fmin(1e3, fmax(1e-3, j->comm_scale * sqrt(share * target / comm)));
+        j->compute_scale = fmin(1e3, fmax(1e-3, j->compute_scale * sqrt((1 - share) * target / rest)));
+    }
+}
+
+static int reference_layout(const struct job *j, const struct layout *l, struct found *ret, struct err *err)
+{
+    struct fabric f;
+    fabric_resolve(j, &f);
+    return search_layout(j, &f, l, ret, err);
+}
+
+static int speed_reading(const struct training_request *q, struct bench *b, struct job *j, struct reading *r,
+                         struct err *err)
+{
+    const struct measured *m = q->measured;
+    struct found found;
+    if (reference_layout(&b->job, &b->layout, &found, err) != 0)
+        return -1;
+    double rate = read_rate(m, b, found.best.cut.global_batch);
+    r->gpus = b->job.gpus;
+    if (rate <= 0)
+        return 0;
+    if (check_physics(m, b, rate, err) != 0)
+        return -1;
+    r->used = true;
+    r->tokens_per_s = rate;
+    r->communication_share = found.best.step.communication_share;
+    if (m->comm_share_pct >= 0)
+        split_by_share(&b->job, &found.best, rate, fmin(0.98, m->comm_share_pct / 100));
+    else
+        fit_scales(&b->job, &found.best, rate);
+    j->compute_scale = b->job.compute_scale;
+    j->comm_scale = b->job.comm_scale;
+    return 0;
+}
+
+static double speedup_of_two(const struct job *base, const struct layout *l)
+{
+    double rate[3] = {0};
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        struct job j = *base;
+        struct found found;
+        struct err ignored;
+        struct layout free_size = *l;
+        free_size.dp = 0;
+        j.shape.nodes = nodes;
+        j.gpus = j.shape.gpus_per_node * nodes;
+        if (j.global_batch > 0)
+            j.global_batch = (int)fmin(1e9, (double)base->global_batch * nodes / base->shape.nodes);
+        if (reference_layout(&j, &free_size, &found, &ignored) != 0)
+            return 0;
+        rate[nodes] = found.best.step.tokens_per_s;
+    }
+    return rate[1] > 0 ? rate[2] / rate[1] : 0;
+}
+
+/* Bandwidth between nodes at which two of them are as much faster than one as was read. */
+static void fit_network(struct job *j, const struct layout *l, double speedup)
+{
+    static const struct layout open = {0};
+    double low = 1e-3, high = 30;
+    for (int i = 0; i < 14; i++) {
+        struct job probe = *j;
+        probe.network_scale = sqrt(low * high);
+        if (speedup_of_two(&probe, l != NULL ? l : &open) < speedup)
+            low = probe.network_scale;
+        else
+            high = probe.network_scale;
+    }
+    j->network_scale = sqrt(low * high);
+}
+
+static int memory_reading(const struct training_request *q, const struct bench *b, struct reading *r, struct err *err)
+{
+    struct found found;
+    if (reference_layout(&b->job, &b->layout, &found, err) != 0)
+        return -1;
+    double most = shape_usable_bytes(&b->job.shape) * 1.1;
+    double read = q->measured->peak_memory_gb * 1e9;
+    if (read > most)
+        return err_at(err, ERR_RANGE, "/workload/measured/peak_memory_gb", "%.4g GB read on a card of %.4g GB",
+                      q->measured->peak_memory_gb, most / 1.1 / 1e9);
+    r->memory_used = true;
+    r->memory_offset = read - found.best.memory.total;
+    return 0;
+}
+
+int measured_apply(const struct training_request *q, struct job *j, struct reading *ret, struct err *err)
+{
+    struct reading r = {0};
+    struct bench b;
+    if (bench_resolve(j->k, q, &b, err) != 0)
+        return -1;
+    if (speed_reading(q, &b, j, &r, err) != 0)
+        return -1;
+    if (q->measured->peak_memory_gb > 0 && memory_reading(q, &b, &r, err) != 0)
+        return -1;
+    if (q->measured->two_node_speedup > 0 && j->shape.nodes > 1)
+        fit_network(j, q->layout, q->measured->two_node_speedup);
+    r.same_shape = b.job.gpu == j->gpu && b.job.gpus == j->gpus && b.job.seq == j->seq;
+    *ret = r;
+    return 0;
+}

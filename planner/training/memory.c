@@ -1,0 +1,291 @@
+/* memory.c — states, activations, logits, buffers of the fullest rank at the fullest instant of a step.
+ *
+ * A step peaks either at the end of the forward pass (all kept activations and the logits, with whatever gradients
+ * outlive a micro-batch) or in the optimizer (all gradients, activations gone); the larger one is reported, with the
+ * terms that are alive then. With pipelines the first stage keeps most micro-batches and the last one the logits;
+ * the fuller of the two is reported.
+ */
+#include "planner/training/memory.h"
+
+#include <math.h>
+
+#define GIB 1073741824.0
+#define HALF 2.0
+#define FULL 4.0
+#define ENCODER_POSITIONS 0.2 /* share of positions a masked objective predicts */
+
+struct stage {
+    double dense, vocab, experts; /* parameters of the rank */
+    double in_flight;             /* micro-batches whose activations are kept */
+    bool has_head;
+};
+
+double memory_classic_layer_bytes(double seq, double batch, double hidden, double heads, int tp, bool sequence_parallel,
+                                  bool selective)
+{
+    double scores = selective ? 0 : 5 * heads * seq / hidden;
+    double per_token = sequence_parallel ? (34 + scores) / tp : 10 + (24 + scores) / tp;
+    return seq * batch * hidden * per_token;
+}
+
+static double vocab_cut(const struct cut *c)
+{
+    return c->vocab_parallel ? c->tp : 1;
+}
+
+static struct stage stage_of(const struct job *j, const struct cut *c, bool last)
+{
+    double share = c->stage_layers / j->layers;
+    double body = fmax(0, j->params - j->expert_total - j->embedding * j->vocab_matrices);
+    struct stage s = {
+        .dense = body * share / c->tp,
+        .experts = j->expert_total * share / c->expert_ranks,
+        .vocab = j->embedding * (c->pp > 1 ? 1 : j->vocab_matrices) / vocab_cut(c),
+        .has_head = last || c->pp == 1,
+        .in_flight = 1,
+    };
+    if (c->pp > 1) {
+        double depth = last ? 1 : fmin(c->accumulation, c->pp);
+        double interleave = c->vpp > 1 ? 1 + (c->pp - 1.0) / ((double)c->pp * c->vpp) : 1;
+        s.in_flight = depth * interleave;
+    }
+    return s;
+}
+
+/* Moment bytes of one trained parameter with fp32 states. */
+static double moment_bytes(enum optimizer o)
+{
+    switch (o) {
+    case OPT_ADAMW_8BIT:
+        return 2;
+    case OPT_ADAFACTOR:
+        return 0.1;
+    case OPT_SGD:
+    case OPT_LION:
+    case OPT_MUON:
+        return 4;
+    case OPT_UNSTATED:
+    case OPT_ADAMW:
+        break;
+    }
+    return 8;
+}
+
+struct state_bytes {
+    double weight, gradient, optimizer; /* of one trained parameter, unsharded */
+};
+
+static struct state_bytes trained_bytes(const struct job *j, const struct cut *c)
+{
+    double moments = moment_bytes(j->optimizer);
+    if (j->full_precision)
+        return (struct state_bytes){FULL, FULL, moments};
+    if (j->half_states)
+        return (struct state_bytes){HALF, HALF, j->optimizer == OPT_ADAMW_8BIT ? moments : moments / 2};
+    if (c->sharding == SHARD_ZERO3 || j->stack != STACK_PARALLEL)
+        return (struct state_bytes){HALF, c->sharding == SHARD_ZERO3 ? HALF : FULL, FULL + moments};
+    return (struct state_bytes){HALF, j->k->grad_bytes_ddp, FULL + moments};
+}
+
+struct shards {
+    double weight, gradient, optimizer;
+};
+
+static struct shards shards_of(enum sharding s, double ranks)
+{
+    return (struct shards){
+        .weight = s == SHARD_ZERO3 ? ranks : 1,
+        .gradient = s == SHARD_ZERO3 || s == SHARD_ZERO2 ? ranks : 1,
+        .optimizer = s == SHARD_NONE || s == SHARD_UNSTATED ? 1 : ranks,
+    };
+}
+
+static double adapter_share(const struct cut *c)
+{
+    return 1.0 / ((double)c->tp * c->pp);
+}
+
+/* Weights, gradients and optimizer of a model whose base is frozen: only adapters (and embeddings) are trained. */
+static void frozen_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+{
+    const struct training_constants *k = j->k;
+    double shard = c->sharding == SHARD_ZERO3 ? c->shard : 1, expert_shard = c->sharding == SHARD_ZERO3 ? c->expert_shard : 1;
+    double element = j->full_precision ? FULL : HALF, vocab = element;
+    if (j->quantised) {
+        double bits = j->training->quant_bits > 0 ? j->training->quant_bits : 4;
+        element = k->quant_bytes * bits / 4;
+        vocab = k->quant_vocab_bytes;
+    }
+    m->weights = (element * s->dense + vocab * s->vocab) / shard + element * s->experts / expert_shard;
+    double adapters = j->adapter_params * adapter_share(c);
+    m->weights += FULL * adapters;
+    m->gradients = FULL * adapters;
+    m->optimizer = fmax(0, k->adapter_bytes - 2 * FULL) * adapters;
+    m->trained_params = adapters;
+    if (j->training->train_embeddings == TRI_YES) {
+        double states = k->trained_vocab_bytes * s->vocab / (c->sharding == SHARD_ZERO3 ? c->shard : 1);
+        m->optimizer += states;
+        m->trained_params += s->vocab;
+    }
+    m->owned_params = m->trained_params;
+}
+
+static void trained_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+{
+    struct state_bytes b = trained_bytes(j, c);
+    double dense = s->dense + s->vocab;
+    struct shards d = shards_of(c->sharding, c->shard), x = shards_of(c->sharding, c->expert_shard);
+    m->weights = b.weight * (dense / d.weight + s->experts / x.weight);
+    m->gradients = b.gradient * (dense / d.gradient + s->experts / x.gradient);
+    if (c->sharding == SHARD_ZERO3 && c->sync_last)
+        m->gradients = FULL * (dense + s->experts); /* reduced only after the last micro-batch */
+    if (j->training->optimizer_in_backward == TRI_YES)
+        m->gradients = b.gradient * fmax(j->embedding / vocab_cut(c), s->dense / fmax(1, c->stage_layers));
+    m->optimizer = b.optimizer * (dense / d.optimizer + s->experts / x.optimizer);
+    m->trained_params = dense + s->experts;
+    m->owned_params = dense / d.optimizer + s->experts / x.optimizer;
+}
+
+static double layer_params(const struct cut *c, const struct stage *s)
+{
+    return (s->dense + s->experts) / fmax(1, c->stage_layers);
+}
+
+static void working_buffers(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+{
+    const struct training_constants *k = j->k;
+    double element = j->quantised ? k->quant_bytes : j->full_precision ? FULL : HALF;
+    m->buffers = 0;
+    if (c->sharding == SHARD_ZERO3 && c->shard > 1)
+        m->buffers += k->shard_units * element * layer_params(c, s) +
+                      (j->full_precision ? FULL : HALF) * j->embedding / vocab_cut(c);
+    if (!j->frozen && c->sharding != SHARD_NONE && c->sharding != SHARD_UNSTATED)
+        m->buffers += k->flat_bytes * (s->dense + s->vocab + s->experts) / c->shard;
+    if (j->quantised)
+        m->buffers += k->dequant_copies * HALF * j->hidden * fmax(j->ffn_width, j->attention_width) / c->tp;
+}
+
+/* Scores a plain attention kernel keeps for one token of one layer. */
+static double score_bytes(const struct job *j, const struct cut *c)
+{
+    return c->flash ? 0 : 5 * (j->full_precision ? 2 : 1) * j->heads * j->seq / c->tp;
+}
+
+struct activation_bytes {
+    double kept;    /* of all micro-batches in flight */
+    double working; /* of the layer being recomputed */
+};
+
+static struct activation_bytes activations(const struct job *j, const struct cut *c, const struct stage *s)
+{
+    const struct training_constants *k = j->k;
+    double style = j->stack == STACK_EAGER ? k->act_eager : j->stack == STACK_FUSED ? k->act_fused : k->act_parallel;
+    if (j->quantised)
+        style *= k->act_quant;
+    /* Stacks before sequence parallelism (those with plain attention) keep part of a layer on every tensor rank. */
+    double tensor_cut = c->flash || c->tp == 1 ? c->tp : 1 / (10.0 / 34 + 24.0 / 34 / c->tp);
+    double boundary_cut = c->flash ? c->tp : 1;
+    double layer = job_activation_bytes(j) * style / tensor_cut + score_bytes(j, c);
+    double boundary = (j->full_precision ? FULL : HALF) * j->hidden / boundary_cut;
+    double each = c->recompute == RECOMPUTE_FULL ? boundary : c->store_share * layer;
+    double held = c->tokens * c->stage_layers * s->in_flight;
+    if (c->offload == OFFLOAD_ACTIVATIONS)
+        each = 0;
+    return (struct activation_bytes){
+        .kept = held * each,
+        .working = c->recompute == RECOMPUTE_FULL ? c->tokens * layer : 0,
+    };
+}
+
+static double logit_bytes(const struct job *j, const struct cut *c)
+{
+    const struct training_constants *k = j->k;
+    double each = j->stack == STACK_EAGER ? k->logits_eager : j->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
+    if (j->loss == LOSS_CHUNKED)
+        each = k->logits_chunked;
+    if (j->loss == LOSS_FUSED)
+        each = k->logits_cut;
+    double positions = j->model->causal == TRI_NO ? ENCODER_POSITIONS : 1;
+    return each * positions * c->tokens * j->vocab / vocab_cut(c);
+}
+
+static void offload(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+{
+    double ranks = fmin(j->gpus, j->shape.gpus_per_node);
+    double moved = 0;
+    if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {
+        moved += m->optimizer + m->gradients;
+        m->optimizer = 0;
+        m->gradients = j->frozen ? m->gradients : HALF * layer_params(c, s);
+    }
+    if (c->offload == OFFLOAD_PARAMETERS) {
+        moved += m->weights;
+        m->weights = 2 * (j->quantised ? j->k->quant_bytes : HALF) * layer_params(c, s) / fmax(1, c->shard);
+    }
+    m->host_bytes = moved * 1.5 * ranks; /* pinned staging on top */
+}
+
+/* Everything of one stage at its fullest instant. */
+static void stage_memory(const struct job *j, const struct cut *c, bool last, struct memory *m)
+{
+    const struct training_constants *k = j->k;
+    struct stage s = stage_of(j, c, last);
+    *m = (struct memory){.rank_params = s.dense + s.vocab + s.experts};
+    if (j->frozen)
+        frozen_states(j, c, &s, m);
+    else
+        trained_states(j, c, &s, m);
+    working_buffers(j, c, &s, m);
+    offload(j, c, &s, m);
+    struct activation_bytes a = activations(j, c, &s);
+    double logits = s.has_head ? logit_bytes(j, c) : 0;
+    /* Gradients outlive a micro-batch when there are several, or when they live in buffers made in advance. */
+    bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
+                      j->stack == STACK_PARALLEL;
+    double forward_end = a.kept + fmax(logits, a.working) + (persistent ? m->gradients : 0);
+    double optimizer_step = m->gradients + a.working;
+    if (forward_end >= optimizer_step) {
+        m->activations = a.kept + fmax(0, a.working - logits);
+        m->logits = logits;
+        m->gradients = persistent ? m->gradients : 0;
+    } else {
+        m->activations = a.working;
+        m->logits = 0;
+    }
+    double dynamic = m->activations + m->logits + m->buffers;
+    m->overhead = GIB * (j->gpus > 1 ? k->overhead_many_gb : k->overhead_one_gb) + k->fragmentation * dynamic;
+    m->total = m->weights + m->gradients + m->optimizer + m->activations + m->logits + m->buffers + m->overhead;
+}
+
+void memory_of(const struct job *j, const struct cut *c, struct memory *ret)
+{
+    struct memory m;
+    stage_memory(j, c, false, &m);
+    if (c->pp > 1) {
+        struct memory last;
+        stage_memory(j, c, true, &last);
+        if (last.total > m.total)
+            m = last;
+    }
+    double trained = j->frozen ? j->adapter_params : j->params;
+    double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
+    m.checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
+    *ret = m;
+}
+
+const char *memory_tightest(const struct memory *m)
+{
+    struct {
+        const char *name;
+        double bytes;
+    } terms[] = {
+        {"weights", m->weights},         {"gradients", m->gradients}, {"optimizer", m->optimizer},
+        {"activations", m->activations}, {"logits", m->logits},       {"buffers", m->buffers},
+    };
+    size_t largest = 0;
+    for (size_t i = 1; i < sizeof terms / sizeof *terms; i++) {
+        if (terms[i].bytes > terms[largest].bytes)
+            largest = i;
+    }
+    return terms[largest].name;
+}

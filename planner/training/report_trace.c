@@ -1,0 +1,106 @@
+/* report_trace.c — the "why" of training figures, outermost figure last so that a reader meets the parts first. */
+#include "planner/training/report_trace.h"
+
+#define GIGA 1e9
+
+static void trace_memory(const struct report *r, struct estimate *e)
+{
+    const struct job *j = r->job;
+    const struct cut *c = &r->found->best.cut;
+    const struct memory *m = &r->found->best.memory;
+    struct trace *t = &e->trace;
+    trace_add(t, "memory.rank_params", m->rank_params, "parameters",
+              "(body / pp + vocabulary) / tp + experts / (pp * expert_ranks)", 6, "params", j->params, "experts",
+              j->expert_total, "tp", (double)c->tp, "pp", (double)c->pp, "expert_ranks", c->expert_ranks, "vocabulary",
+              j->embedding * j->vocab_matrices);
+    trace_add(t, "memory.weights_gb", e->memory.weights_gb, "GB", "rank_params * bytes_per_weight / weight_shards", 2,
+              "rank_params", m->rank_params, "shard", (double)c->shard);
+    trace_add(t, "memory.optimizer_gb", e->memory.optimizer_gb, "GB", "owned_params * (master + moments)", 1,
+              "owned_params", m->owned_params);
+    trace_add(t, "memory.activations_gb", e->memory.activations_gb, "GB",
+              "tokens * layers * bytes_per_token_layer * kept_share * micro_batches_in_flight", 4, "tokens", c->tokens,
+              "layers", c->stage_layers, "bytes_per_token_layer", job_activation_bytes(j), "kept_share", c->store_share);
+    trace_add(t, "memory.logits_gb", e->memory.logits_gb, "GB", "tokens * vocabulary * bytes_per_logit / cut", 2,
+              "tokens", c->tokens, "vocabulary", j->vocab);
+    trace_add(t, "memory.total_gb", e->memory.total_gb, "GB",
+              "weights + gradients + optimizer + activations + logits + buffers + overhead", 7, "weights",
+              e->memory.weights_gb, "gradients", e->memory.gradients_gb, "optimizer", e->memory.optimizer_gb,
+              "activations", e->memory.activations_gb, "logits", e->memory.logits_gb, "buffers", e->memory.buffers_gb,
+              "overhead", e->memory.overhead_gb);
+    trace_add(t, "memory.high_gb", e->memory.high_gb, "GB", "total * exp(half_width)", 1, "total", e->memory.total_gb);
+}
+
+static void trace_compute(const struct report *r, struct estimate *e)
+{
+    const struct job *j = r->job;
+    const struct cut *c = &r->found->best.cut;
+    const struct compute *k = &r->found->best.step.compute;
+    struct trace *t = &e->trace;
+    trace_add(t, "training.flops_per_token", job_flops_per_token(j), "FLOP",
+              "passes * matmul_params + 12 * layers * width * attended + 6 * adapters", 5, "matmul_params",
+              model_matmul_params(j->model), "layers", j->layers, "width", j->attention_width, "attended", j->attended,
+              "adapters", j->adapter_params);
+    trace_add(t, "training.matmul_s", k->matmul_s + k->expert_s, "s",
+              "passes * flops / (tensor_peak * reached_share)", 4, "tokens", c->tokens, "layers", c->stage_layers,
+              "tensor_peak", j->peak, "reached_share", k->matmul_share);
+    trace_add(t, "training.attention_s", k->attention_s, "s", "flops of scores / (peak16 * attention_share)", 2,
+              "attended", j->attended, "peak16", j->peak16);
+    trace_add(t, "training.elementwise_s", k->elementwise_s, "s", "activation_bytes * passes / memory_bandwidth", 2,
+              "bytes_per_token_layer", job_activation_bytes(j), "memory_bandwidth", j->bandwidth);
+    trace_add(t, "training.layers_s", k->layers_s, "s", "cbrt(kernels^3 + launch_floor^3)", 2, "kernels",
+              k->matmul_s + k->expert_s + k->attention_s + k->elementwise_s, "launch_floor", k->floor_s);
+    trace_add(t, "training.micro_batch_compute_s", k->total_s, "s",
+              "measured_scale * (layers + head + logits + dequantisation)", 5, "layers", k->layers_s, "head", k->head_s,
+              "logits", k->logits_s, "dequantisation", k->dequant_s, "measured_scale", j->compute_scale);
+}
+
+static void trace_step(const struct report *r, struct estimate *e)
+{
+    const struct job *j = r->job;
+    const struct cut *c = &r->found->best.cut;
+    const struct step *s = &r->found->best.step;
+    struct trace *t = &e->trace;
+    trace_add(t, "training.micro_batch_s", s->micro_s, "s",
+              "compute + tensor + context + experts + stages + sharding + offload (exposed parts)", 7, "compute",
+              s->compute.total_s, "tensor", s->tensor_s, "context", s->context_s, "experts", s->expert_s, "stages",
+              s->pipeline_s, "sharding", s->shard_s, "offload", s->offload_s);
+    trace_add(t, "training.step_time_s", s->total_s, "s",
+              "max(accumulation * micro_batch + bubble + gradients + optimizer, data)", 6, "accumulation",
+              c->accumulation, "micro_batch", s->micro_s, "bubble", s->bubble_s, "gradients", s->gradient_s,
+              "optimizer", s->optimizer_s, "data", s->data_s);
+    trace_add(t, "training.communication_share", s->communication_share, "share", "exposed communication / step", 2,
+              "step", s->total_s, "gradients", s->gradient_s);
+    trace_add(t, "training.tokens_per_s", e->training.tokens_per_s, "tokens/s",
+              "global_batch * seq_len * real_share / step_time", 4, "global_batch", c->global_batch, "seq_len", j->seq,
+              "real_share", j->real_share, "step_time", s->total_s);
+    trace_add(t, "training.tokens_per_s_per_gpu", e->training.tokens_per_s_per_gpu, "tokens/s", "tokens_per_s / gpus",
+              2, "tokens_per_s", e->training.tokens_per_s, "gpus", (double)j->gpus);
+    trace_add(t, "training.mfu_pct", e->training.mfu_pct, "%",
+              "100 * tokens_per_s_per_gpu * flops_per_token / tensor_peak", 3, "tokens_per_s_per_gpu",
+              e->training.tokens_per_s_per_gpu, "flops_per_token", job_flops_per_token(j), "tensor_peak", j->peak);
+    trace_add(t, "training.scaling_efficiency", e->training.scaling_efficiency, "share",
+              "tokens_per_s_per_gpu / the same on one node (one card)", 1, "gpus", (double)j->gpus);
+}
+
+void report_trace(const struct report *r, const struct run *run, struct estimate *ret)
+{
+    const struct job *j = r->job;
+    struct trace *t = &ret->trace;
+    trace_memory(r, ret);
+    trace_compute(r, ret);
+    trace_step(r, ret);
+    if (r->reading != NULL && r->reading->used)
+        trace_add(t, "training.measured_scale", j->compute_scale, "ratio", "modelled speed / measured speed", 3,
+                  "measured_tokens_per_s", r->reading->tokens_per_s, "measured_gpus", (double)r->reading->gpus,
+                  "communication_scale", j->comm_scale);
+    trace_add(t, "training.run_overhead", run->overhead, "share",
+              "(1 + failures + checkpoints + evaluation) / effectiveness - 1", 5, "failures", run->failures_share,
+              "checkpoints", run->checkpoint_share, "evaluation", run->evaluation_share, "effectiveness",
+              run->effectiveness, "hours_between_failures", run->mean_between_failures_h);
+    if (run->tokens > 0) {
+        trace_add(t, "training.wall_hours", run->wall_hours, "h", "tokens / tokens_per_s / 3600 * (1 + run_overhead)", 3,
+                  "tokens", run->tokens, "tokens_per_s", ret->training.tokens_per_s, "run_overhead", run->overhead);
+        trace_add(t, "training.gpu_hours", run->gpu_hours, "h", "wall_hours * gpus", 2, "wall_hours", run->wall_hours,
+                  "gpus", (double)j->gpus);
+    }
+}

@@ -1,0 +1,317 @@
+/* search.c — walks the layouts that agree with the caller's wishes and keeps the fastest that fits.
+ *
+ * Order: first what the caller named, with everything unnamed left at one (a stated layout is taken at its word);
+ * then, where that does not fit, the free members; then tensor parallelism beyond a node and offload, which are worse
+ * than anything that fits without them. For each cut the micro-batch grows while it fits, and activations are
+ * recomputed only as far as memory asks for.
+ */
+#include "planner/training/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EVALUATION_BUDGET 3000
+#define MICRO_BATCH_MAX 256
+#define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
+
+struct walk {
+    const struct job *j;
+    const struct fabric *f;
+    const struct layout *w;
+    struct found *found;
+    double usable;
+    enum offload offload;
+    bool free_members; /* members the caller left open are searched, not left at one */
+    bool cross_nodes;  /* tensor groups may leave the domain */
+};
+
+static bool named(const struct layout *w)
+{
+    return w->tp > 0 || w->pp > 0 || w->dp > 0 || w->cp > 0 || w->ep > 0 || w->sharding != SHARD_UNSTATED;
+}
+
+static bool same_cut(const struct cut *a, const struct cut *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep && a->sharding == b->sharding;
+}
+
+static bool better(const struct candidate *a, const struct candidate *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    if (!a->fits)
+        return a->memory.total < b->memory.total * 0.999;
+    return a->step.tokens_per_s > b->step.tokens_per_s * 1.0001;
+}
+
+static void offer(struct walk *w, const struct candidate *c)
+{
+    struct found *f = w->found;
+    if (f->evaluated == 0 || better(c, &f->best)) {
+        if (f->evaluated > 0 && !same_cut(&c->cut, &f->best.cut)) {
+            f->second = f->best;
+            f->has_second = true;
+        }
+        f->best = *c;
+    } else if (!same_cut(&c->cut, &f->best.cut) && (!f->has_second || better(c, &f->second))) {
+        f->second = *c;
+        f->has_second = true;
+    }
+    f->evaluated++;
+}
+
+/* As much of the forward pass done again as memory asks for: none, a share of the layers, or all. */
+static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
+{
+    const struct job *j = w->j;
+    c->recompute = RECOMPUTE_NONE;
+    cut_derive(j, c);
+    memory_of(j, c, m);
+    if (m->total <= w->usable)
+        return;
+    struct cut full = *c;
+    struct memory full_memory;
+    full.recompute = RECOMPUTE_FULL;
+    cut_derive(j, &full);
+    memory_of(j, &full, &full_memory);
+    double share = (m->total - w->usable) / fmax(1, m->total - full_memory.total);
+    if (share > 0.85 || full_memory.total > w->usable) {
+        *c = full;
+        *m = full_memory;
+        return;
+    }
+    c->recompute = RECOMPUTE_SELECTIVE;
+    cut_derive(j, c);
+    c->recompute_share = share;
+    c->store_share = 1 - share;
+    memory_of(j, c, m);
+}
+
+static void evaluate(struct walk *w, struct cut *c, struct candidate *ret)
+{
+    struct candidate k = {.cut = *c};
+    if (w->w->recompute == RECOMPUTE_UNSTATED) {
+        ease_recompute(w, &k.cut, &k.memory);
+    } else {
+        k.cut.recompute = w->w->recompute;
+        cut_derive(w->j, &k.cut);
+        memory_of(w->j, &k.cut, &k.memory);
+    }
+    k.fits = k.memory.total <= w->usable;
+    step_time(w->j, w->f, &k.cut, &k.memory, &k.step);
+    *ret = k;
+}
+
+static void try_micro_batches(struct walk *w, struct cut *c)
+{
+    struct candidate k;
+    if (w->w->micro_batch > 0) {
+        c->micro_batch = w->w->micro_batch;
+        evaluate(w, c, &k);
+        offer(w, &k);
+        return;
+    }
+    double most = w->j->global_batch > 0 ? (double)w->j->global_batch / c->dp : MICRO_BATCH_MAX;
+    double before = 0;
+    for (int b = 1; b == 1 || (b <= most && b <= MICRO_BATCH_MAX); b *= 2) {
+        if (w->found->evaluated >= EVALUATION_BUDGET) {
+            w->found->budget_reached = true;
+            return;
+        }
+        c->micro_batch = b;
+        evaluate(w, c, &k);
+        offer(w, &k);
+        /* Past the first that does not fit, or that is no faster, larger ones are neither. */
+        if (!k.fits || k.step.tokens_per_s < before * 1.002)
+            return;
+        before = k.step.tokens_per_s;
+    }
+}
+
+static void try_shardings(struct walk *w, struct cut *c)
+{
+    const struct job *j = w->j;
+    const struct layout *l = w->w;
+    bool one = c->dp * c->cp == 1;
+    enum sharding options[2];
+    int n = 0;
+    if (l->sharding != SHARD_UNSTATED) {
+        options[n++] = l->sharding;
+    } else if (one) {
+        options[n++] = SHARD_NONE;
+    } else {
+        options[n++] = j->frozen ? SHARD_NONE : SHARD_ZERO1;
+        if (c->pp == 1)
+            options[n++] = SHARD_ZERO3;
+    }
+    for (int i = 0; i < n; i++) {
+        c->sharding = options[i];
+        c->shard = l->shard_group;
+        try_micro_batches(w, c);
+    }
+}
+
+static void try_interleavings(struct walk *w, struct cut *c)
+{
+    const struct layout *l = w->w;
+    c->vpp = l->vpp > 0 ? l->vpp : 1;
+    try_shardings(w, c);
+    if (l->vpp > 0 || c->pp == 1 || !w->free_members || w->j->model->layers % (c->pp * 2) != 0)
+        return;
+    c->vpp = 2;
+    try_shardings(w, c);
+}
+
+static void try_experts(struct walk *w, struct cut *c)
+{
+    const struct layout *l = w->w;
+    int experts = w->j->model->experts;
+    if (l->ep > 0 || experts <= 0 || !w->free_members) {
+        c->ep = l->ep > 0 ? l->ep : 1;
+        try_interleavings(w, c);
+        return;
+    }
+    int most = c->dp * c->cp;
+    for (int e = 1; e <= experts && e <= most && e <= 64; e *= 2) {
+        if (experts % e != 0 || most % e != 0)
+            continue;
+        c->ep = e;
+        try_interleavings(w, c);
+    }
+}
+
+static bool tensor_allowed(const struct walk *w, int tp)
+{
+    const struct job *j = w->j;
+    if (tp == w->w->tp || tp == 1)
+        return true;
+    if (j->model->heads > 0 && j->model->heads % tp != 0)
+        return false;
+    return w->cross_nodes ? tp <= j->gpus : tp <= w->f->domain;
+}
+
+/* One shape of tensor x context x pipeline; data parallelism takes the rest. */
+static void try_shape(struct walk *w, int tp, int cp, int pp)
+{
+    const struct layout *l = w->w;
+    int model = tp * cp * pp;
+    if (model > w->j->gpus || w->j->gpus % model != 0 || pp > w->j->model->layers)
+        return;
+    int dp = w->j->gpus / model;
+    if (l->dp > 0 && l->dp != dp)
+        return;
+    if (w->j->global_batch > 0 && dp > w->j->global_batch && l->dp == 0 && (l->tp == 0 || l->pp == 0))
+        return; /* a rank without a sample has nothing to do */
+    struct cut c = {
+        .tp = tp, .cp = cp, .pp = pp, .dp = dp,
+        .offload = l->offload != OFFLOAD_UNSTATED ? l->offload : w->offload,
+        .flash = l->flash_attention == TRI_UNSTATED ? w->j->gpu->gpu_class != GPU_VOLTA
+                                                    : l->flash_attention == TRI_YES,
+        .vocab_parallel = l->vocab_parallel != TRI_NO,
+        .async_tp = l->async_tp == TRI_YES,
+        .sync_last = l->grad_sync == GRAD_SYNC_LAST,
+        .deepep = l->ep_dispatch == EP_DISPATCH_DEEPEP,
+    };
+    try_experts(w, &c);
+}
+
+/* The degree this pass tries after `n`; past the last one returns a value above the number of cards. */
+static int next_degree(const struct walk *w, int wanted, int n)
+{
+    if (wanted > 0 || !w->free_members)
+        return w->j->gpus + 1;
+    return n * 2;
+}
+
+static void walk_pipelines(struct walk *w, int tp, int cp)
+{
+    const struct layout *l = w->w;
+    int layers = w->j->model->layers;
+    if (l->pp > 0 || !w->free_members) {
+        int pp = l->pp > 0 ? l->pp : 1;
+        /* A stated data parallelism leaves the rest to pipeline stages once tensor parallelism is stated. */
+        if (l->pp == 0 && l->dp > 0 && l->tp > 0)
+            pp = w->j->gpus / (l->dp * tp * cp) > 0 ? w->j->gpus / (l->dp * tp * cp) : 1;
+        try_shape(w, tp, cp, pp);
+        return;
+    }
+    for (int pp = 1; pp <= layers && pp <= w->j->gpus; pp++) {
+        if (layers % pp == 0 || pp == 2 || pp == 4)
+            try_shape(w, tp, cp, pp);
+    }
+}
+
+static void walk_contexts(struct walk *w, int tp)
+{
+    const struct layout *l = w->w;
+    bool longish = w->j->seq >= 16384;
+    int first = l->cp > 0 ? l->cp : 1;
+    for (int cp = first; cp <= w->j->gpus && cp <= 64; cp = next_degree(w, l->cp, cp)) {
+        if (cp > 1 && l->cp == 0 && !longish)
+            break;
+        walk_pipelines(w, tp, cp);
+    }
+}
+
+static void walk_all(struct walk *w)
+{
+    const struct layout *l = w->w;
+    int first = l->tp > 0 ? l->tp : 1;
+    if (l->tp == 0 && !w->free_members && l->dp > 0) {
+        int rest = w->j->gpus / (l->dp * (l->pp > 0 ? l->pp : 1) * (l->cp > 0 ? l->cp : 1));
+        first = rest > 0 ? rest : 1;
+    }
+    for (int tp = first; tp <= w->j->gpus && tp <= 64; tp = next_degree(w, l->tp, tp)) {
+        if (!tensor_allowed(w, tp))
+            continue;
+        walk_contexts(w, tp);
+    }
+}
+
+static bool satisfied(const struct walk *w)
+{
+    return w->found->evaluated > 0 && w->found->best.fits;
+}
+
+/* What a stated layout is taken for even though the estimate of its memory lies a little above the card. */
+static bool near_enough(const struct walk *w)
+{
+    return w->found->evaluated > 0 && w->found->best.memory.total <= NAMED_OVERFLOW * w->usable;
+}
+
+int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
+                  struct err *err)
+{
+    static const struct layout open = {0};
+    const struct layout *l = wanted != NULL ? wanted : &open;
+    struct found found;
+    memset(&found, 0, sizeof found);
+    struct walk w = {.j = j, .f = f, .w = l, .found = &found,
+                     .usable = shape_usable_bytes(&j->shape) * j->k->usable_share, .offload = OFFLOAD_NONE};
+    if (named(l))
+        walk_all(&w);
+    if (!(named(l) && near_enough(&w))) {
+        w.free_members = true;
+        walk_all(&w);
+    }
+    if (!satisfied(&w) && !(named(l) && near_enough(&w))) {
+        if (l->offload == OFFLOAD_UNSTATED && !j->full_precision) {
+            w.offload = j->frozen ? OFFLOAD_PARAMETERS : OFFLOAD_OPTIMIZER;
+            walk_all(&w);
+            if (!satisfied(&w) && !j->frozen) {
+                w.offload = OFFLOAD_PARAMETERS;
+                walk_all(&w);
+            }
+            w.offload = OFFLOAD_NONE;
+        }
+        if (!satisfied(&w) && j->shape.nodes > 1) {
+            w.cross_nodes = true;
+            walk_all(&w);
+            found.tensor_across_nodes = found.best.fits && found.best.cut.tp > f->domain;
+        }
+    }
+    if (found.evaluated == 0)
+        return err_at(err, ERR_INVALID, "/layout", "no layout of %d cards agrees with the members stated", j->gpus);
+    *ret = found;
+    return 0;
+}

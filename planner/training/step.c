@@ -1,0 +1,178 @@
+/* step.c — one optimizer step: micro-batches with what communication they cannot hide, bubble, gradients, optimizer.
+ *
+ * Communication is charged by what stays exposed: tensor-parallel collectives stand between products and hide little,
+ * gathers of sharded weights hide behind the micro-batch they feed, gradients behind the last backward pass. A link
+ * too slow for the compute it has to hide behind shows up here as the trap it is.
+ */
+#include "planner/training/step.h"
+
+#include <math.h>
+
+#define HALF 2.0
+#define FULL 4.0
+
+static double width_bytes(const struct job *j)
+{
+    return j->full_precision ? FULL : HALF;
+}
+
+static double tensor_seconds(const struct job *j, const struct fabric *f, const struct cut *c)
+{
+    if (c->tp < 2)
+        return 0;
+    struct group g = {c->tp, 1};
+    double collectives = 4 + 2 * c->recompute_share; /* all-reduces a layer: two forward, two backward */
+    double bytes = 2 * c->tokens * j->hidden * width_bytes(j); /* an all-reduce is a scatter and a gather */
+    double each = fabric_gather(f, g, bytes, true) + fabric_latency(f, g);
+    return c->stage_layers * collectives * each * (c->async_tp ? j->k->tp_async_exposed : j->k->tp_exposed);
+}
+
+static double context_seconds(const struct job *j, const struct fabric *f, const struct cut *c, double attention_s)
+{
+    if (c->cp < 2)
+        return 0;
+    struct group g = {c->cp, c->tp};
+    /* Keys and values travel the ring in the forward pass, again with their gradients in the backward. */
+    double kv = c->tokens * c->cp * 2 * j->kv_width / c->tp * width_bytes(j);
+    double each = fabric_gather(f, g, kv, false) + fabric_latency(f, g) * (c->cp - 1);
+    double traffic = c->stage_layers * each * (3 + c->recompute_share);
+    return fmax(j->k->cp_exposed * traffic, traffic - attention_s);
+}
+
+static double expert_seconds(const struct job *j, const struct fabric *f, const struct cut *c)
+{
+    if (c->ep < 2 || j->moe_layers <= 0)
+        return 0;
+    struct group g = {c->ep, c->tp};
+    double layers = c->stage_layers * j->moe_layers / j->layers;
+    double copies = j->topk;
+    if (c->deepep)
+        copies = fmin(copies, (double)c->ep); /* one copy a rank, however many experts it holds */
+    double bytes = c->tokens / c->tp * copies * j->hidden * HALF;
+    double each = bytes * (c->ep - 1) / c->ep / fabric_exchange(f, g) + fabric_latency(f, g);
+    return layers * (4 + 2 * fmin(c->recompute_share, j->k->moe_recompute_cap)) * each *
+           (c->deepep ? j->k->deepep_exposed : j->k->a2a_exposed);
+}
+
+static double pipeline_seconds(const struct job *j, const struct fabric *f, const struct cut *c)
+{
+    if (c->pp < 2)
+        return 0;
+    int stride = j->gpus / c->pp;
+    double bytes = c->tokens * j->hidden * width_bytes(j) / (c->flash ? c->tp : 1);
+    double each = bytes / fabric_point(f, stride) + f->inner_latency;
+    return 2 * each * (c->vpp > 1 ? c->vpp : 1) * j->k->pp_exposed;
+}
+
+/* Sharded weights: gathered for the forward and the backward pass, gradients scattered; per micro-batch. */
+static double shard_traffic(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
+{
+    if (c->sharding != SHARD_ZERO3 || c->shard < 2)
+        return 0;
+    struct group g = {c->shard, c->tp};
+    double weight = j->quantised ? j->k->quant_bytes : width_bytes(j);
+    double bytes = 2 * weight * m->rank_params;
+    if (!j->frozen && !c->sync_last)
+        bytes += width_bytes(j) * m->rank_params;
+    double collectives = 3 * c->stage_layers;
+    double seconds = bytes * (c->shard - 1) / c->shard / fabric_ring(f, g, false) + collectives * fabric_latency(f, g);
+    return c->pp > 1 ? seconds / c->accumulation : seconds; /* pipelines gather once a step */
+}
+
+static double offload_traffic(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
+{
+    double bytes = 0;
+    if (c->offload == OFFLOAD_PARAMETERS)
+        bytes += (2 + c->recompute_share * 0) * (j->quantised ? j->k->quant_bytes : HALF) * m->rank_params / c->shard;
+    if (c->offload == OFFLOAD_ACTIVATIONS)
+        bytes += 2 * HALF * c->tokens * j->hidden * c->stage_layers;
+    return bytes / f->host;
+}
+
+/* Traffic that runs beside `window` seconds of compute: what is left over, and what the compute loses to it. */
+static double exposed(const struct job *j, double traffic, double window)
+{
+    if (traffic <= 0)
+        return 0;
+    double hidden = j->k->shard_hidden * window;
+    double slowed = j->k->contention * window * fmin(1, traffic / fmax(hidden, 1e-12));
+    return fmax(0, traffic - hidden) + slowed;
+}
+
+static double gradient_seconds(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
+                               double window)
+{
+    int replicas = c->dp * c->cp;
+    if (replicas < 2 || m->trained_params <= 0)
+        return 0;
+    struct group all = {replicas, c->tp}, own = {c->shard, c->tp};
+    double element = j->full_precision || j->stack == STACK_PARALLEL ? FULL : HALF;
+    double params = m->trained_params;
+    if (c->sharding == SHARD_ZERO3 && !j->frozen) {
+        /* Scattered with every micro-batch already; copies of a shard group still have to agree. */
+        double seconds = c->sync_last ? fabric_gather(f, own, width_bytes(j) * params, false) : 0;
+        struct group copies = {replicas / c->shard, c->tp * c->shard};
+        if (copies.n > 1)
+            seconds += 2 * fabric_gather(f, copies, element * params / c->shard, false);
+        return fmax(0, seconds - j->k->grad_hidden * window);
+    }
+    double reduce = fabric_gather(f, all, element * params, false);
+    if (c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2)
+        reduce += fabric_gather(f, own, width_bytes(j) * params, false);
+    else
+        reduce *= 2;
+    return fmax(0, reduce - j->k->grad_hidden * window) + fabric_latency(f, all);
+}
+
+static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
+{
+    double seconds = j->k->optimizer_passes * m->owned_params / j->bandwidth;
+    if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {
+        double ranks = fmin(j->gpus, j->shape.gpus_per_node);
+        double host = j->k->cpu_adam_s_per_b * m->owned_params * ranks / 1e9;
+        seconds = host + (FULL + HALF) * m->owned_params / f->host;
+    }
+    return seconds;
+}
+
+static double data_seconds(const struct job *j, double tokens)
+{
+    double rate = j->shape.storage_gb_s * 1e9;
+    if (rate <= 0)
+        return 0;
+    const struct training *t = j->training;
+    double epochs = t->epochs > 0 ? t->epochs : 1;
+    double amount = t->tokens > 0 ? t->tokens : t->samples > 0 ? t->samples * j->seq : 0;
+    double bytes = j->k->bytes_per_token;
+    if (t->dataset_gb > 0 && amount > 0)
+        bytes = fmax(bytes, t->dataset_gb * 1e9 * epochs / amount);
+    return tokens * bytes / rate;
+}
+
+void step_time(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
+               struct step *ret)
+{
+    struct step s = {0};
+    compute_micro_batch(j, c, &s.compute);
+    s.tensor_s = j->comm_scale * tensor_seconds(j, f, c);
+    s.context_s = j->comm_scale * context_seconds(j, f, c, s.compute.attention_s);
+    s.expert_s = j->comm_scale * expert_seconds(j, f, c);
+    s.pipeline_s = j->comm_scale * pipeline_seconds(j, f, c);
+    double inner = s.compute.total_s + s.tensor_s + s.context_s + s.expert_s; /* work communication may hide behind */
+    s.shard_s = exposed(j, j->comm_scale * shard_traffic(j, f, c, m), inner);
+    s.offload_s = exposed(j, offload_traffic(j, f, c, m), inner);
+    s.micro_s = inner + s.pipeline_s + s.shard_s + s.offload_s;
+    s.bubble_s = (c->pp - 1.0) / (c->vpp > 1 ? c->vpp : 1) * s.micro_s;
+    s.gradient_s = j->comm_scale * gradient_seconds(j, f, c, m, inner);
+    s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m);
+    double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
+    double tokens = c->global_batch * j->seq;
+    s.data_s = data_seconds(j, tokens);
+    s.total_s = fmax(busy, s.data_s);
+    double waits = s.tensor_s + s.context_s + s.expert_s + s.pipeline_s + s.shard_s + s.offload_s;
+    s.communication_share = (c->accumulation * waits + s.gradient_s) / s.total_s;
+    s.bubble_share = s.bubble_s / s.total_s;
+    s.data_wait_share = fmax(0, s.total_s - busy) / s.total_s;
+    s.tokens_per_s = tokens * j->real_share / s.total_s;
+    *ret = s;
+}
