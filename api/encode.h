@@ -1,0 +1,30 @@
+/* encode.h — what planner/ answers, as JSON with the field names of docs/api.md. */
+#ifndef SUANPAN_API_ENCODE_H
+#define SUANPAN_API_ENCODE_H
+
+#include "api/json_write.h"
+#include "planner/core/catalog.h"
+#include "planner/core/estimate.h"
+#include "planner/offers/plan.h"
+
+/* What every encoder needs to turn codes into words and amounts into money. */
+struct encode {
+    struct jw w;
+    const struct catalog *catalog;
+    enum language language;
+    const char *currency;
+};
+
+/* {"code","text","short_by","values":{...}} */
+void encode_note(struct encode *e, const char *key, const struct note *n);
+void encode_notes(struct encode *e, const char *key, const struct note_list *list);
+/* The members of encode_note without the braces, for objects that hold more. */
+void encode_note_members(struct encode *e, const struct note *n);
+
+void encode_layout(struct encode *e, const char *key, const struct layout *l);
+void encode_model(struct encode *e, const char *key, const struct model *m);
+/* `assumed` (may be NULL): notes put before the estimate's own assumptions. `model` may be NULL. */
+void encode_estimate(struct encode *e, const char *key, const struct estimate *est, const struct note_list *assumed,
+                     const struct model *model);
+
+#endif

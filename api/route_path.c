@@ -1,0 +1,171 @@
+/* route_path.c — strict reading of paths and queries, and the match against the route table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/route.h"
+#include "base/fault.h"
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Length of the UTF-8 sequence at s, 0 when it is none (overlong, surrogate, beyond U+10FFFF, cut off). */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t len = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || len > n)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    bool bad = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
+               (s[0] == 0xF4 && s[1] > 0x8F);
+    return bad ? 0 : len;
+}
+
+static bool is_clean_utf8(const char *text, size_t n, bool segment)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    for (size_t i = 0; i < n;) {
+        size_t len = utf8_length(s + i, n - i);
+        if (len == 0 || (segment && (s[i] < 0x20 || s[i] == 0x7F || s[i] == '/')) || s[i] == 0)
+            return false;
+        i += len;
+    }
+    return true;
+}
+
+bool route_decode(const char *in, size_t n, bool plus, char *out, size_t size)
+{
+    size_t o = 0;
+    for (size_t i = 0; i < n; i++) {
+        char c = in[i];
+        if (o + 1 >= size)
+            return false;
+        if (c == '%') {
+            if (i + 2 >= n || hex(in[i + 1]) < 0 || hex(in[i + 2]) < 0)
+                return false;
+            c = (char)(hex(in[i + 1]) * 16 + hex(in[i + 2]));
+            i += 2;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        out[o++] = c;
+    }
+    out[o] = '\0';
+    return is_clean_utf8(out, o, !plus);
+}
+
+/* -1: the path is not properly encoded; 0: another path; 1: this one. */
+static int match_path(const char *template, const char *path, char ret_id[SEGMENT_MAX])
+{
+    while (*template == '/' && *path == '/') {
+        size_t t = strcspn(++template, "/"), p = strcspn(++path, "/");
+        char segment[SEGMENT_MAX];
+        if (!route_decode(path, p, false, segment, sizeof segment))
+            return p < SEGMENT_MAX ? -1 : 0;
+        if (*template == '{' && *segment) {
+            if (ret_id)
+                memcpy(ret_id, segment, sizeof segment);
+        } else if (strlen(segment) != t || memcmp(segment, template, t) != 0) {
+            return 0;
+        }
+        template += t;
+        path += p;
+    }
+    return *template == '\0' && *path == '\0';
+}
+
+static bool path_is_encoded(const char *path)
+{
+    if (*path != '/' || strlen(path) > PATH_MAX_BYTES)
+        return false;
+    while (*path == '/') {
+        size_t n = strcspn(++path, "/");
+        char segment[PATH_MAX_BYTES + 1];
+        if (!route_decode(path, n, false, segment, sizeof segment))
+            return false;
+        path += n;
+    }
+    return *path == '\0';
+}
+
+const struct route *route_find(const char *method, const char *path, char ret_id[SEGMENT_MAX], int *ret_status,
+                               char ret_allow[64])
+{
+    const struct route *found = NULL;
+    bool head = strcmp(method, "HEAD") == 0, get = false, post = false;
+    ret_allow[0] = '\0';
+    if (!path_is_encoded(path)) {
+        *ret_status = 400;
+        return NULL;
+    }
+    for (size_t i = 0; i < api_routes_n; i++) {
+        const struct route *r = &api_routes[i];
+        if (match_path(r->path, path, ret_id) != 1)
+            continue;
+        get = get || strcmp(r->method, "GET") == 0;
+        post = post || strcmp(r->method, "POST") == 0;
+        if (strcmp(r->method, head ? "GET" : method) == 0)
+            found = r;
+    }
+    *ret_status = !get && !post ? 404 : found ? 0 : strcmp(method, "OPTIONS") == 0 ? 204 : 405;
+    if (*ret_status && *ret_status != 404)
+        (void)snprintf(ret_allow, 64, "%s%sOPTIONS", get ? "GET, HEAD, " : "", post ? "POST, " : "");
+    return found;
+}
+
+static void add_pair(const char *text, size_t n, struct arena *arena, struct query *q, struct fault_list *faults)
+{
+    size_t name_len = 0;
+    while (name_len < n && text[name_len] != '=')
+        name_len++;
+    size_t value_at = name_len < n ? name_len + 1 : n;
+    char *name = arena_alloc(arena, name_len + 1), *value = arena_alloc(arena, n - value_at + 1);
+    if (!name || !value)
+        return;
+    bool sound = route_decode(text, name_len, true, name, name_len + 1) &&
+                 route_decode(text + value_at, n - value_at, true, value, n - value_at + 1);
+    char pointer[100];
+    (void)snprintf(pointer, sizeof pointer, "?%.90s", sound ? name : "");
+    if (!sound)
+        fault_add(faults, pointer, "bad_encoding", "The percent-encoding is broken or is not UTF-8.");
+    else if (query_get(q, name))
+        fault_add(faults, pointer, "duplicate_parameter", "The parameter is given twice.");
+    else if (q->n == QUERY_MAX_PAIRS)
+        fault_add(faults, pointer, "too_many_parameters", "More than %d parameters.", QUERY_MAX_PAIRS);
+    else
+        q->pairs[q->n++] = (struct query_pair){name, value};
+}
+
+void route_query(const char *query, struct arena *arena, struct query *ret, struct fault_list *faults)
+{
+    ret->n = 0;
+    if (query && strlen(query) > QUERY_MAX_BYTES) {
+        fault_add(faults, "?", "too_long", "The query is longer than %d bytes.", QUERY_MAX_BYTES);
+        return;
+    }
+    while (query && *query) {
+        size_t n = strcspn(query, "&");
+        if (n)
+            add_pair(query, n, arena, ret, faults);
+        query += n + (query[n] == '&');
+    }
+}
+
+const char *query_get(const struct query *q, const char *name)
+{
+    for (size_t i = 0; i < q->n; i++)
+        if (strcmp(q->pairs[i].name, name) == 0)
+            return q->pairs[i].value;
+    return NULL;
+}
