@@ -1,0 +1,114 @@
+/* advice_staged.c — what to do first and what next: squeeze, validate, join two nodes, which scheduler, which supply.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/advice.h"
+
+/* memory_gap_soft: squeeze first; memory_gap_hard: a cluster at once; between the two both are said. */
+static void memory_gap(struct advice *a)
+{
+    struct note_list *to = &a->plan->staged_advice;
+    const double ratio = a->machine_gb > 0 ? a->need_gb / a->machine_gb : 0;
+    if (ratio <= 1)
+        return;
+    if (ratio < a->t.gap_hard)
+        note_num(note_num(note_num(note_add(to, "memory_gap_soft"), "ratio", ratio), "need_gb", a->need_gb),
+                 "machine_gb", a->machine_gb);
+    if (ratio > a->t.gap_soft)
+        note_num(note_num(note_num(note_add(to, "memory_gap_hard"), "ratio", ratio), "need_gb", a->need_gb),
+                 "machine_gb", a->machine_gb);
+}
+
+static void order_of_steps(struct advice *a)
+{
+    const struct build *b = a->b;
+    struct note_list *to = &a->plan->staged_advice;
+    const struct draft *d = a->first;
+    for (int i = 0; d && i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_VALIDATE && d->steps[i].hours > 0) {
+            note_num(note_text(note_add(to, "stage_validate_first"), "gpu", d->shape.gpu->name), "days",
+                     ceil(d->steps[i].hours / fmax(d->steps[i].hours_per_day, 1)));
+            break;
+        }
+    if (b->trains)
+        note_percent(note_add(to, "stage_develop_on_one_machine"), "share", b->a.debug_share);
+    if (!a->cluster)
+        return;
+    const double read = b->workload->measured.stated ? b->workload->measured.two_node_speedup : 0;
+    struct note *n =
+        note_num(note_add(to, read > 0 && read < b->a.two_node_gate ? "stage_two_nodes_failed" : "stage_two_nodes"),
+                 "gate", b->a.two_node_gate);
+    note_num(note_num(n, "nodes", a->cluster->shape.nodes), "measured", read);
+}
+
+/* Same model first, two nodes joined before a new generation, a new generation cut by pipeline stage. */
+static void upgrade_path(struct advice *a)
+{
+    struct note_list *to = &a->plan->staged_advice;
+    if (!a->first)
+        return;
+    const struct sku *sku = a->first->groups[a->first->train_group].offer->sku;
+    note_text(note_text(note_add(to, "upgrade_same_model"), "gpu", sku->gpu->name), "provider", sku->provider->id);
+    if (a->b->trains && sku->max_nodes > 1)
+        note_text(note_add(to, "upgrade_join_nodes"), "gpu", sku->gpu->name);
+    if (a->b->trains)
+        note_add(to, "upgrade_new_generation");
+    if (a->b->workload->constraints.mix_gpus)
+        note_add(to, "slow_card_gates");
+}
+
+static bool several_models(const struct option_list *ranked, const struct draft *first)
+{
+    for (int i = 0; first && i < first->n_groups; i++)
+        if (first->groups[i].offer && first->groups[i].offer->sku->gpu != first->shape.gpu)
+            return true;
+    return ranked->n > 0 && ranked->items[0] != first;
+}
+
+static void scheduler(struct advice *a)
+{
+    const struct build *b = a->b;
+    struct note_list *to = &a->plan->staged_advice;
+    const enum team team = b->workload->constraints.team;
+    const bool many_machines = a->cluster || b->training.parallel_runs > 1;
+    const bool tenants = b->trains && b->serves && b->reserve.months > 0;
+    if (!many_machines && !tenants)
+        return;
+    if (team == TEAM_KUBERNETES || (tenants && team != TEAM_SLURM))
+        note_add(to, "scheduler_kubernetes");
+    else if (b->training.method == METHOD_EMBEDDING || (b->training.method == METHOD_CUSTOM && !a->cluster))
+        note_add(to, "scheduler_ray");
+    else
+        note_add(to, "scheduler_slurm");
+    if (several_models(a->ranked, a->first))
+        note_add(to, "slurm_partition_by_model");
+}
+
+/* Half-way forms for teams that should not run a cluster, and metal against containers by the length of the rental. */
+static void form_of_supply(struct advice *a)
+{
+    const struct build *b = a->b;
+    struct note_list *to = &a->plan->staged_advice;
+    const enum team team = b->workload->constraints.team;
+    if (!a->first || !a->first->base)
+        return;
+    const bool wants_more = a->cluster || a->plan->cluster_triggers.n > 0;
+    if (wants_more && (team == TEAM_NONE || team == TEAM_SINGLE_NODE || team == TEAM_UNSTATED))
+        note_add(to, "managed_machine");
+    if (wants_more && (team == TEAM_KUBERNETES || b->training.parallel_runs > 1))
+        note_add(to, "container_cluster");
+    const double days = a->first->base->schedule.finish_days;
+    const bool metal = b->workload->constraints.data_sensitive || days > a->t.container_days;
+    note_num(note_num(note_add(to, metal ? "bare_metal" : "container"), "days", ceil(days)), "limit_days",
+             a->t.container_days);
+}
+
+void advice_staged(struct advice *a)
+{
+    memory_gap(a);
+    order_of_steps(a);
+    upgrade_path(a);
+    scheduler(a);
+    form_of_supply(a);
+}
