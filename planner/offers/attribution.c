@@ -1,0 +1,123 @@
+/* attribution.c — see attribution.h.
+ *
+ * What the runs cost is price x card-hours. Between two options the difference is cut without a remainder by the
+ * midpoint rule: price change at the mean hours, hour change at the mean price; hours lost to faults and checkpoints
+ * are told apart from hours of work.
+ */
+#include "planner/offers/attribution.h"
+
+#include <math.h>
+
+#include "planner/offers/build.h"
+
+enum { ATTRIBUTION_OPTIONS_MAX = 6 };
+
+/* Card-hours of a step as billed. */
+static double card_hours(const struct draft *d, int step)
+{
+    const struct draft_step *s = &d->steps[step];
+    return (double)d->base->schedule.billed_milli[step] / 1000 * s->units * d->groups[s->group].cards;
+}
+
+static bool in_compute(enum phase_code p)
+{
+    return p == PHASE_DEVELOP || p == PHASE_TRAIN;
+}
+
+struct attribution_view attribution_view_of(const struct draft *d, const struct cost *c)
+{
+    struct attribution_view v = {.tax = c->tax};
+    double develop = 0, train = 0;
+    for (int i = 0; i < d->n_steps; i++)
+        if (in_compute(d->steps[i].phase))
+            *(d->steps[i].phase == PHASE_TRAIN ? &train : &develop) += card_hours(d, i);
+    const int64_t compute = c->by_section[SECTION_COMPUTE];
+    /* A month bought for both phases belongs to each by the hours it works there. */
+    v.debugging = develop + train > 0 ? (int64_t)llround((double)compute * develop / (develop + train)) : 0;
+    v.train = compute - v.debugging;
+    v.setup = c->by_section[SECTION_VALIDATION] + c->by_section[SECTION_MIGRATION];
+    v.network = c->by_section[SECTION_NETWORK];
+    v.storage = c->by_section[SECTION_STORAGE];
+    v.support = c->by_section[SECTION_SOFTWARE] + c->by_section[SECTION_OPERATIONS];
+    v.egress = c->by_section[SECTION_EGRESS];
+    v.reserve = c->by_section[SECTION_INFERENCE_RESERVE];
+    v.card_hours = train;
+    const double overhead = d->estimate && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
+    v.lost_share = overhead > 0 ? overhead / (1 + overhead) : 0;
+    return v;
+}
+
+static void add_part(struct attribution *a, const char *category, int64_t minor)
+{
+    if (minor == 0 || a->n_parts == sizeof a->parts / sizeof *a->parts)
+        return;
+    a->parts[a->n_parts++] = (struct attribution_part){category, minor, (double)minor / (double)a->minor};
+}
+
+/* Price, hours of work and hours lost: whole minor units that sum to the difference of `train`. */
+static void add_train(struct attribution *a, const struct attribution_view *from, const struct attribution_view *to)
+{
+    const int64_t all = to->train - from->train;
+    if (!(from->card_hours > 0) || !(to->card_hours > 0)) {
+        add_part(a, "hours", all);
+        return;
+    }
+    const double price_from = (double)from->train / from->card_hours, price_to = (double)to->train / to->card_hours;
+    const double mean_price = (price_from + price_to) / 2;
+    const double lost = to->card_hours * to->lost_share - from->card_hours * from->lost_share;
+    const double work = to->card_hours - from->card_hours - lost;
+    const int64_t hours = (int64_t)llround(mean_price * work), goodput = (int64_t)llround(mean_price * lost);
+    add_part(a, "unit_price", all - hours - goodput);
+    add_part(a, "hours", hours);
+    add_part(a, "goodput", goodput);
+}
+
+static int64_t total_of(const struct attribution_view *v)
+{
+    return v->train + v->debugging + v->setup + v->network + v->storage + v->support + v->egress + v->reserve + v->tax;
+}
+
+bool attribution_between(const struct attribution_view *from, const struct attribution_view *to,
+                         struct attribution *ret)
+{
+    *ret = (struct attribution){.minor = total_of(to) - total_of(from)};
+    if (ret->minor == 0)
+        return false;
+    add_train(ret, from, to);
+    add_part(ret, "network", to->network - from->network);
+    add_part(ret, "storage", to->storage - from->storage);
+    add_part(ret, "setup", to->setup - from->setup);
+    add_part(ret, "debugging", to->debugging - from->debugging);
+    add_part(ret, "support", to->support - from->support);
+    add_part(ret, "egress", to->egress - from->egress);
+    add_part(ret, "reserve", to->reserve - from->reserve);
+    add_part(ret, "tax", to->tax - from->tax);
+    return true;
+}
+
+int attribution_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
+{
+    struct attribution_view views[ATTRIBUTION_OPTIONS_MAX];
+    const size_t n = ranked->n < ATTRIBUTION_OPTIONS_MAX ? ranked->n : ATTRIBUTION_OPTIONS_MAX;
+    struct attribution *out = arena_array(b->arena, n * n / 2 + 1, sizeof *out);
+    size_t kept = 0;
+    if (!out)
+        return err_set(err, ERR_NOMEM, "attribution does not fit");
+    for (size_t i = 0; i < n; i++)
+        if (!ranked->items[i]->option || !ranked->items[i]->base)
+            return 0;
+    for (size_t i = 0; i < n; i++)
+        views[i] = attribution_view_of(ranked->items[i], &ranked->items[i]->option->cost);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            struct attribution *a = &out[kept];
+            if (!attribution_between(&views[i], &views[k], a))
+                continue;
+            a->from = ranked->items[i]->option->label;
+            a->to = ranked->items[k]->option->label;
+            kept++;
+        }
+    plan->attributions = out;
+    plan->n_attributions = kept;
+    return 0;
+}
