@@ -189,6 +189,7 @@ static void encode_launch(struct encode *e, const struct launch *l)
     jw_raw(w, "deepspeed_config", l->deepspeed_config ? l->deepspeed_config : "null");
     jw_string(w, "slurm", l->slurm);
     jw_string(w, "kubernetes", l->kubernetes);
+    jw_string(w, "serve", l->serve);
     jw_end_object(w);
 }
 
@@ -198,12 +199,15 @@ static void encode_checklist(struct encode *e, const struct option *o)
     jw_array(w, "checklist");
     for (size_t i = 0; i < o->n_checklist; i++) {
         const struct checklist_item *item = &o->checklist[i];
-        const char *text = message_find(e->language, "checklist.", item->code);
+        struct buf words;
+        buf_init(&words, 8192);
+        message_note(&words, e->language, &item->text, e->currency, e->catalog);
         jw_object(w, NULL);
         jw_string(w, "code", item->code);
         jw_string(w, "command", item->command);
-        jw_string(w, "text", text ? text : item->code);
+        jw_string_n(w, "text", words.data ? words.data : "", words.len);
         jw_end_object(w);
+        buf_done(&words);
     }
     jw_end_array(w);
 }
