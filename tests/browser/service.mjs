@@ -11,7 +11,7 @@ export const out = join(root, process.env.SUANPAN_BUILD ?? 'build/release');
 export async function startService() {
   const folder = mkdtempSync(join(tmpdir(), 'suanpan-browser-'));
   const child = spawn(join(out, 'suanpan'), ['serve', '--port', '0', '--db', join(folder, 'catalog.db')],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: Object.fromEntries(Object.entries(process.env).filter(([k]) => !k.startsWith('SUANPAN_'))) });
   let log = '';
   const url = await new Promise((done, fail) => {
     const look = (chunk) => {
