@@ -179,8 +179,9 @@ static void complete_models(struct decode *d, struct workload *w, struct note_li
 static void check_workload(struct decode *d, struct workload *w, bool need_amount, struct note_list *assumed)
 {
     size_t from = d->faults->n;
-    complete_models(d, w, assumed);
+    /* What completing assumes must not contradict what was stated: the checks come first. */
     workload_check(w, "/workload", need_amount, d->faults);
+    complete_models(d, w, assumed);
     drop_consequences(d, from);
     decode_localise(d, from);
 }
@@ -218,10 +219,11 @@ int decode_estimate_request(struct decode *d, const void *bytes, size_t len, str
         return -1;
     ret->language_stated = language_of(root);
     if (decode_root(d, &spec_estimate, root, ret)) {
+        struct model stated = ret->workload.model;
         check_workload(d, &ret->workload, false, &ret->assumed);
         size_t from = d->faults->n;
         if (ret->has_layout && !already_faulty(d, from, "/hardware") && !already_faulty(d, from, "/workload/model"))
-            layout_check(&ret->layout, &ret->workload.model, shape_gpus(&ret->shape), "/layout", d->faults);
+            layout_check(&ret->layout, &stated, shape_gpus(&ret->shape), "/layout", d->faults);
         drop_consequences(d, from);
         decode_localise(d, from);
     }

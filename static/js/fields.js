@@ -101,7 +101,7 @@ export const byId = new Map(fields.map((field) => [field.id, field]));
 
 // "/workload/training/tokens" -> the field that owns it, or the nearest one above or below it.
 export function fieldOfPointer(pointer) {
-  const path = pointer.replace(/^\/workload\//, '').replaceAll('/', '.');
+  const path = pointer.replace(/^#?\/workload\//, '').replaceAll('/', '.');
   return fields.find((f) => f.path === path)
     ?? fields.find((f) => f.path && (f.path.startsWith(`${path}.`) || path.startsWith(`${f.path}.`)))
     ?? null;
