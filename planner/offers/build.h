@@ -12,7 +12,8 @@
 #include "planner/offers/market.h"
 #include "planner/offers/plan.h"
 
-enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, PHYSICS_BUCKETS = 64 };
+enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4,
+       RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64 };
 
 struct physics_entry {
     struct shape shape;
@@ -61,6 +62,8 @@ struct build {
     double rough_cny;               /* plan currency units in one CNY, about: for the market's order */
     struct note_list price_missing; /* one note a SKU */
     struct reserve_plan reserve;
+    struct reserve_plan alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on other cards, next cheapest first */
+    size_t n_alternatives;
     struct note_list refusals[KIND_COUNT];
     struct note_list warnings;
     bool lean;                      /* a re-plan inside a plan: fewer candidates, no take-away */

@@ -215,7 +215,7 @@ static int bill_group(const struct build *b, const struct draft *d, const struct
     job_start(&job, g->offer, g->by_card);
     for (int l = 0; l < n_levels; l++) {
         size_t n;
-        int64_t times = (int64_t)(levels[l] - below) * (g->by_card ? g->cards : 1);
+        int64_t times = levels[l] - below;
         if (demand_days(b, d, s, group, levels[l], days, TARIFF_DAYS_MAX, &n) != 0 ||
             cover_level(&job, days, n, times, d->steps, bill) != 0)
             return -1;
@@ -265,16 +265,16 @@ static int bill_extra(const struct build *b, const struct draft *d, const struct
     return costing_add(bill, line, tax_bp);
 }
 
-static void bill_reserve(const struct build *b, struct bill *bill)
+static void bill_reserve(const struct reserve_plan *r, struct bill *bill)
 {
-    for (size_t i = 0; i < b->reserve.n_lines; i++) {
+    for (size_t i = 0; i < r->n_lines; i++) {
         if (bill->n == BILL_LINES_MAX) {
             bill->failed = true;
             return;
         }
-        bill->lines[bill->n++] = b->reserve.lines[i];
+        bill->lines[bill->n++] = r->lines[i];
     }
-    bill->deposit += b->reserve.deposit;
+    bill->deposit += r->deposit;
 }
 
 /* A share of everything above, where the caller asked for one. */
@@ -299,13 +299,13 @@ int costing_bill(const struct build *b, const struct draft *d, const struct sche
 {
     costing_start(ret);
     for (int g = 0; g < d->n_groups; g++)
-        if (bill_group(b, d, s, g, ret) != 0)
+        if (demand_pool(d, g) == g && bill_group(b, d, s, g, ret) != 0)
             return -1;
     for (int i = 0; i < d->n_extras; i++)
         if (bill_extra(b, d, s, &d->extras[i], ret) != 0)
             return -1;
-    if (d->has_reserve)
-        bill_reserve(b, ret);
+    if (d->reserve != NULL)
+        bill_reserve(d->reserve, ret);
     if (bill_contingency(b, ret) != 0)
         return -1;
     return ret->failed ? -1 : 0;
@@ -333,7 +333,7 @@ int draft_reckon(struct build *b, const struct draft *d, const struct what_if *w
     ret->spot_share = bill.machine_hours > 0 ? bill.spot_hours / bill.machine_hours : 0;
     /* Prices and load act alike on every tariff, so they need no second search. */
     double tax_share = ret->net > 0 ? (double)ret->tax / (double)ret->net : 0;
-    double more = (double)bill.machines_net * (w->price - 1) + (d->has_reserve ? reserve_change(b, w->load) : 0);
+    double more = (double)bill.machines_net * (w->price - 1) + (d->reserve != NULL ? reserve_change(b, d->reserve, w->load) : 0);
     ret->net += (int64_t)llround(more);
     ret->tax += (int64_t)llround(more * tax_share);
     return money_add(ret->net, ret->tax, &ret->total);

@@ -91,19 +91,40 @@ int draft_schedule(const struct build *b, const struct draft *d, const struct wh
     return 0;
 }
 
-int demand_levels(const struct draft *d, int group, int *ret_units)
+/* Groups of one SKU rented alike are one pool: a card that validates alone may train among others later. */
+static bool same_pool(const struct draft *d, int a, int b)
+{
+    return d->groups[a].offer == d->groups[b].offer && d->groups[a].by_card == d->groups[b].by_card;
+}
+
+int demand_pool(const struct draft *d, int group)
+{
+    int first = 0;
+    while (!same_pool(d, first, group))
+        first++;
+    return first;
+}
+
+/* Levels that a step takes: nodes, or cards where they are paid by the card. */
+static int levels_of(const struct draft *d, const struct draft_step *s)
+{
+    const struct draft_group *g = &d->groups[s->group];
+    return g->by_card ? s->units * g->cards : s->units;
+}
+
+int demand_levels(const struct draft *d, int group, int *ret_levels)
 {
     int n = 0;
     for (int i = 0; i < d->n_steps; i++) {
-        int units = d->steps[i].units, at = 0;
-        if (d->steps[i].group != group || units <= 0)
+        int units = levels_of(d, &d->steps[i]), at = 0;
+        if (!same_pool(d, d->steps[i].group, group) || units <= 0)
             continue;
-        while (at < n && ret_units[at] < units)
+        while (at < n && ret_levels[at] < units)
             at++;
-        if (at < n && ret_units[at] == units)
+        if (at < n && ret_levels[at] == units)
             continue;
-        memmove(&ret_units[at + 1], &ret_units[at], (size_t)(n - at) * sizeof *ret_units);
-        ret_units[at] = units;
+        memmove(&ret_levels[at + 1], &ret_levels[at], (size_t)(n - at) * sizeof *ret_levels);
+        ret_levels[at] = units;
         n++;
     }
     return n;
@@ -127,12 +148,13 @@ static int add_days(const struct build *b, const struct draft *d, const struct s
     return 0;
 }
 
-int demand_days(const struct build *b, const struct draft *d, const struct schedule *s, int group, int units,
+int demand_days(const struct build *b, const struct draft *d, const struct schedule *s, int group, int levels,
                 struct tariff_day *days, size_t max, size_t *ret_n)
 {
     size_t n = 0;
     for (int i = 0; i < d->n_steps; i++)
-        if (d->steps[i].group == group && d->steps[i].units >= units && add_days(b, d, s, i, days, max, &n) != 0)
+        if (same_pool(d, d->steps[i].group, group) && levels_of(d, &d->steps[i]) >= levels &&
+            add_days(b, d, s, i, days, max, &n) != 0)
             return -1;
     *ret_n = n;
     return 0;

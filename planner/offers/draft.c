@@ -6,7 +6,7 @@
 void draft_start(struct build *b, struct draft *d, enum option_kind kind)
 {
     *d = (struct draft){.kind = kind};
-    d->has_reserve = b->reserve.n_lines > 0;
+    d->reserve = &b->reserve;
     note_list_init(&d->reasons, b->arena);
     note_list_init(&d->warnings, b->arena);
 }

@@ -66,7 +66,7 @@ struct draft {
     const struct network *network; /* between the train group's nodes; NULL = the SKU's own or none */
     const struct estimate *estimate;
     const struct estimate *one_node; /* the same work on one node of the SKU; NULL when it does not fit or n = 1 */
-    bool has_reserve;             /* the plan's reserve is part of the bill (all kinds; false = months 0) */
+    const struct reserve_plan *reserve; /* part of the bill: the plan's (draft_new), or one of its alternatives */
     int queue_jobs;               /* university: waits of one job each, lognormal */
     double queue_median_h, queue_p90_h;
     double lead_days;             /* agreement and desensitising, part of wait_days of the first step */

@@ -9,6 +9,7 @@
 #include "planner/core/catalog.h"
 
 struct build;
+struct reserve_plan;
 
 enum { OFFER_RATES_MAX = 12, OFFER_CACHE_SIZE = 1024, MARKET_BEST_MAX = 8, PRICE_MISSING_MAX = 6 };
 

@@ -210,18 +210,19 @@ int phases_answer(struct build *b, const struct draft *d, const struct reckoning
             return -1;
         answer_step(b, d, r, i, o, p);
     }
-    if (b->reserve.months <= 0)
+    const struct reserve_plan *load = d->reserve;
+    if (load == NULL || load->months <= 0)
         return 0;
     struct phase *serve = add_phase(o, PHASE_SERVE);
     if (serve == NULL)
         return -1;
-    int days = (int)ceil(b->reserve.months * b->a.month_days - 1e-9);
-    double per_day = b->reserve.serving.hours_per_day > 0 ? b->reserve.serving.hours_per_day : 24;
+    int days = (int)ceil(load->months * b->a.month_days - 1e-9);
+    double per_day = load->serving.hours_per_day > 0 ? load->serving.hours_per_day : 24;
     serve->start_on = b->start + r->schedule.finish_day + 1;
     serve->end_on = serve->start_on + days - 1;
     serve->hours = days * per_day;
-    serve->gpus = b->reserve.offer == NULL ? 0
-                  : b->reserve.by_card     ? b->reserve.units
-                                           : b->reserve.units * b->reserve.offer->sku->gpus_per_node;
+    serve->gpus = load->offer == NULL ? 0
+                  : load->by_card     ? load->units
+                                           : load->units * load->offer->sku->gpus_per_node;
     return 0;
 }

@@ -21,6 +21,12 @@ struct reserve_best {
     int64_t net;
 };
 
+/* The cheapest machines of different cards, cheapest first. */
+struct reserve_ranking {
+    struct reserve_best best[RESERVE_ALTERNATIVES_MAX];
+    size_t n;
+};
+
 static void default_load(const struct build *b, struct serving *s)
 {
     s->stated = true;
@@ -93,6 +99,19 @@ static void consider(const struct offer *o, bool by_card, const struct serving *
     *best = (struct reserve_best){o, *load, *size, by_card, units, net};
 }
 
+/* Keeps the cheapest machine of each card, cheapest first. */
+static void keep(struct reserve_ranking *ranking, const struct reserve_best *found)
+{
+    size_t at = ranking->n;
+    while (at > 0 && ranking->best[at - 1].net > found->net)
+        at--;
+    if (at == RESERVE_ALTERNATIVES_MAX)
+        return;
+    ranking->n = ranking->n < RESERVE_ALTERNATIVES_MAX ? ranking->n + 1 : RESERVE_ALTERNATIVES_MAX;
+    memmove(&ranking->best[at + 1], &ranking->best[at], (ranking->n - at - 1) * sizeof *ranking->best);
+    ranking->best[at] = *found;
+}
+
 static const struct model *served_model(const struct build *b)
 {
     const struct workload *w = b->workload;
@@ -100,8 +119,9 @@ static const struct model *served_model(const struct build *b)
 }
 
 static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, const struct tariff_day *days,
-                   size_t n, struct reserve_best *best, struct err *err)
+                   size_t n, struct reserve_ranking *ranking, struct err *err)
 {
+    struct reserve_best best = {0};
     const struct offer *offers[2];
     struct market_query q = {.gpu = gpu,
                              .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
@@ -129,10 +149,12 @@ static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gp
             continue;
         }
         if (offers[i]->by_card)
-            consider(offers[i], true, &load, &size, days, n, best);
+            consider(offers[i], true, &load, &size, days, n, &best);
         if (offers[i]->by_node)
-            consider(offers[i], false, &load, &size, days, n, best);
+            consider(offers[i], false, &load, &size, days, n, &best);
     }
+    if (best.offer != NULL)
+        keep(ranking, &best);
     return 0;
 }
 
@@ -166,7 +188,7 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
 }
 
 static int search(struct build *b, struct reserve_plan *r, const struct tariff_day *days, size_t n,
-                  struct reserve_best *best, struct err *err)
+                  struct reserve_ranking *ranking, struct err *err)
 {
     struct gpu_bound *order = arena_array(b->arena, b->catalog->n_gpus + 1, sizeof *order);
     if (order == NULL || b->catalog->market == NULL)
@@ -175,11 +197,13 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
         order[g] = (struct gpu_bound){&b->catalog->gpus[g], least_cost(b, r, g)};
     qsort(order, b->catalog->n_gpus, sizeof *order, by_least);
     int limit = b->lean ? RESERVE_SIZINGS_LEAN : RESERVE_SIZINGS_MAX;
+    size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     for (size_t g = 0; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
         /* 0.8: the bound carries a rough exchange rate and prices with tax */
-        if (best->offer != NULL && order[g].least * b->rough_cny * 0.8 > (double)best->net / MONEY_MINOR)
+        if (ranking->n >= wanted &&
+            order[g].least * b->rough_cny * 0.8 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
-        if (try_gpu(b, r, order[g].gpu, days, n, best, err) != 0)
+        if (try_gpu(b, r, order[g].gpu, days, n, ranking, err) != 0)
             return -1;
     }
     return 0;
@@ -214,7 +238,7 @@ int reserve_build(struct build *b, struct err *err)
 {
     struct reserve_plan *r = &b->reserve;
     struct tariff_day days[TARIFF_DAYS_MAX];
-    struct reserve_best best = {0};
+    struct reserve_ranking ranking = {.n = 0};
     *r = (struct reserve_plan){0};
     note_list_init(&r->notes, b->arena);
     resolve_load(b, r);
@@ -223,9 +247,9 @@ int reserve_build(struct build *b, struct err *err)
         return 0;
     }
     size_t n = serve_days(b, r, days);
-    if (search(b, r, days, n, &best, err) != 0)
+    if (search(b, r, days, n, &ranking, err) != 0)
         return -1;
-    if (best.offer == NULL) {
+    if (ranking.n == 0) {
         r->missing = true;
         note_add(&r->notes, "reserve_missing");
         if (r->why_not.code != NULL)
@@ -236,12 +260,18 @@ int reserve_build(struct build *b, struct err *err)
         struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
         note_num(note, "requests_per_s", b->a.reserve_requests_per_s);
     }
-    return take_best(r, &best, days, n, err);
+    for (size_t i = ranking.n; i-- > 0;) {
+        struct reserve_plan *to = i == 0 ? r : &b->alternatives[i - 1];
+        *to = *r;
+        if (take_best(to, &ranking.best[i], days, n, err) != 0)
+            return -1;
+    }
+    b->n_alternatives = b->trains || ranking.n == 0 ? 0 : ranking.n - 1;
+    return 0;
 }
 
-double reserve_change(const struct build *b, double load)
+double reserve_change(const struct build *b, const struct reserve_plan *r, double load)
 {
-    const struct reserve_plan *r = &b->reserve;
     if (load < 1 && b->a.load_low < 1)
         return (double)(r->net_low - r->net) * fmin(1, (1 - load) / (1 - b->a.load_low));
     if (load > 1 && b->a.load_high > 1)
@@ -249,9 +279,8 @@ double reserve_change(const struct build *b, double load)
     return 0;
 }
 
-void reserve_answer(const struct build *b, struct reserve *ret)
+void reserve_answer(const struct reserve_plan *r, struct reserve *ret)
 {
-    const struct reserve_plan *r = &b->reserve;
     *ret = (struct reserve){.basis = r->basis, .months = r->months, .notes = r->notes};
     if (r->offer == NULL)
         return;

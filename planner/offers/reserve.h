@@ -4,13 +4,13 @@
 
 #include "planner/offers/build.h"
 
-/* Fills b->reserve. A load that no machine on offer can carry is an answer (b->reserve.missing, with notes). */
+/* Fills b->reserve, and b->alternatives where the service is all there is to plan. A load that no machine on offer can carry is an answer (b->reserve.missing, with notes). */
 int reserve_build(struct build *b, struct err *err);
 
 /* Net amount that a load of `load` times the expected one adds or saves; linear between the sized ends. */
-double reserve_change(const struct build *b, double load);
+double reserve_change(const struct build *b, const struct reserve_plan *r, double load);
 
 /* The reserve as an option shows it. */
-void reserve_answer(const struct build *b, struct reserve *ret);
+void reserve_answer(const struct reserve_plan *r, struct reserve *ret);
 
 #endif
