@@ -193,3 +193,18 @@ struct note *build_refuse(struct build *b, enum option_kind kind, const char *co
 {
     return note_add_once(&b->refusals[kind], code);
 }
+
+void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
+{
+    const struct constraints *c = &b->workload->constraints;
+    for (size_t i = 0; i < b->price_missing.n && b->refusals[kind].n < REFUSALS_MAX; i++)
+        *build_refuse(b, kind, "price_missing") = b->price_missing.items[i];
+    if (any_offer)
+        return;
+    if (b->data_at_home)
+        build_refuse(b, kind, "data_sensitive");
+    if (c->city != NULL)
+        note_text(build_refuse(b, kind, "city_without_supply"), "city", c->city);
+    if (b->refusals[kind].n == 0)
+        build_refuse(b, kind, "no_offer");
+}

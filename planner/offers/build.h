@@ -13,7 +13,7 @@
 #include "planner/offers/plan.h"
 
 enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4,
-       RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64 };
+       RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64, REFUSALS_MAX = 8 };
 
 struct physics_entry {
     struct shape shape;
@@ -85,6 +85,8 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
 
 /* Says why a kind has no (further) option; one note a code. */
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code);
+/* Why nothing on offer could be tried for a kind (no price, city, data rule, lists), or which offers lack a price. */
+void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer);
 
 /* --- drafts ------------------------------------------------------------------------------------------------- */
 void draft_start(struct build *b, struct draft *d, enum option_kind kind); /* in place */

@@ -1,0 +1,208 @@
+/* candidate.c — see candidate.h. */
+#include "planner/offers/candidate.h"
+
+#include <math.h>
+
+#include "planner/offers/phases.h"
+
+int candidate_list_init(struct build *b, struct candidate_list *l)
+{
+    l->n = 0;
+    l->items = arena_array(b->arena, CANDIDATES_MAX, sizeof *l->items);
+    return l->items == NULL ? -1 : 0;
+}
+
+void candidate_add(struct candidate_list *l, const struct candidate *c)
+{
+    if (l->n < CANDIDATES_MAX)
+        l->items[l->n++] = *c;
+}
+
+void candidate_weights(const struct build *b, double *ret_cost, double *ret_time, double *ret_risk)
+{
+    const struct assume *a = &b->a;
+    switch (b->workload->priority) {
+    case PRIORITY_CHEAPEST:
+        *ret_cost = a->weight_cost_cheapest;
+        *ret_time = a->weight_time_cheapest;
+        *ret_risk = a->weight_risk_cheapest;
+        return;
+    case PRIORITY_FASTEST:
+        *ret_cost = a->weight_cost_fastest;
+        *ret_time = a->weight_time_fastest;
+        *ret_risk = a->weight_risk_fastest;
+        return;
+    case PRIORITY_UNSTATED:
+    case PRIORITY_BALANCED:
+        break;
+    }
+    *ret_cost = a->weight_cost_balanced;
+    *ret_time = a->weight_time_balanced;
+    *ret_risk = a->weight_risk_balanced;
+}
+
+double candidate_staging_hours(const struct build *b)
+{
+    double gbps = b->workload->constraints.wan_gbps > 0 ? b->workload->constraints.wan_gbps : b->a.wan_gbps;
+    return b->training.dataset_gb * 8 / (gbps * b->a.line_efficiency) / 3600;
+}
+
+int candidate_max_nodes(const struct build *b, bool *ret_by_team)
+{
+    const struct constraints *c = &b->workload->constraints;
+    double team = b->a.max_nodes_considered, most = team;
+    switch (c->team) {
+    case TEAM_NONE:
+        team = b->a.team_max_nodes_none;
+        break;
+    case TEAM_SINGLE_NODE:
+        team = b->a.team_max_nodes_single_node;
+        break;
+    case TEAM_SLURM:
+        team = b->a.team_max_nodes_slurm;
+        break;
+    case TEAM_KUBERNETES:
+        team = b->a.team_max_nodes_kubernetes;
+        break;
+    case TEAM_EXPERT:
+        team = b->a.team_max_nodes_expert;
+        break;
+    case TEAM_UNSTATED:
+        break;
+    }
+    if (c->max_nodes > 0)
+        most = fmin(most, c->max_nodes);
+    *ret_by_team = team < most;
+    return (int)fmin(team, most);
+}
+
+static int candidate_fill(struct build *b, const struct candidate *c, struct draft *d)
+{
+    bool spot = b->workload->constraints.allow_spot;
+    d->train_group = draft_add_group(d, c->offer, "train", c->by_card, c->cards, c->nodes);
+    int home = d->train_group;
+    if (c->home_cards > 0)
+        home = draft_add_group(d, c->offer, "validate", true, c->home_cards, 1);
+    d->groups[d->train_group].spot_allowed = d->groups[home].spot_allowed = spot;
+    d->network = c->network;
+    d->estimate = c->estimate;
+    d->one_node = c->one_node;
+    int per_run = c->nodes / c->lanes > 0 ? c->nodes / c->lanes : 1;
+    d->shape = build_shape(b, c->offer->sku, c->nodes > 1 || c->lanes == 1 ? c->cards : c->cards / c->lanes, per_run,
+                           c->network);
+    double hours = build_train_hours(b, c->estimate, c->lanes) + candidate_staging_hours(b);
+    if (phases_standard(b, d, home, d->train_group, c->nodes, hours) != 0 || costing_standard_extras(b, d) != 0)
+        return -1;
+    return 0;
+}
+
+int candidate_draft(struct build *b, enum option_kind kind, const struct candidate *c, struct draft *d)
+{
+    draft_start(b, d, kind);
+    return candidate_fill(b, c, d);
+}
+
+bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch)
+{
+    struct reckoning r;
+    struct note_list reasons = scratch->reasons, warnings = scratch->warnings; /* their storage is used again */
+    double hours = build_train_hours(b, c->estimate, c->lanes);
+    if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
+        return false;
+    draft_start(b, scratch, kind);
+    if (reasons.arena != NULL) {
+        scratch->reasons = reasons;
+        scratch->warnings = warnings;
+        scratch->reasons.n = scratch->warnings.n = 0;
+    }
+    if (candidate_fill(b, c, scratch) != 0 || draft_reckon(b, scratch, &what_if_expected, &r) != 0)
+        return false;
+    c->total = r.total;
+    c->finish_days = r.schedule.finish_days;
+    c->in_time = r.schedule.finish_day <= b->deadline_day;
+    c->in_budget = b->budget_minor == 0 || r.total <= b->budget_minor;
+    return true;
+}
+
+/* Two candidates that a customer would call the same offer: same card and same number of cards. */
+static bool alike(const struct candidate *a, const struct candidate *b)
+{
+    return a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->nodes == b->cards * b->nodes;
+}
+
+enum { CHOOSE_SCORE, CHOOSE_OTHER_CARD, CHOOSE_COST, CHOOSE_TIME, CHOOSE_ORDERS };
+
+struct chooser {
+    const struct candidate_list *l;
+    double least, soonest, w_cost, w_time;
+};
+
+/* Greater is better. What misses a limit comes after everything that keeps it. */
+static double value_of(const struct chooser *k, const struct candidate *c, int order)
+{
+    double limits = (c->in_time ? 4 : 0) + (c->in_budget ? 2 : 0);
+    double cost = c->total > 0 ? k->least / (double)c->total : 1, time = k->soonest / c->finish_days;
+    double score = order == CHOOSE_COST ? cost : order == CHOOSE_TIME ? time : k->w_cost * cost + k->w_time * time;
+    return limits + score;
+}
+
+static bool may_take(const struct chooser *k, size_t i, const size_t *chosen, size_t n, int order)
+{
+    const struct candidate *c = &k->l->items[i];
+    for (size_t j = 0; j < n; j++) {
+        const struct candidate *taken = &k->l->items[chosen[j]];
+        if (chosen[j] == i || alike(taken, c) ||
+            (order == CHOOSE_OTHER_CARD && taken->offer->sku->gpu == c->offer->sku->gpu))
+            return false;
+    }
+    return true;
+}
+
+size_t candidate_choose(const struct build *b, const struct candidate_list *l, size_t *ret, size_t max)
+{
+    struct chooser k = {.l = l, .least = INFINITY, .soonest = INFINITY};
+    double w_risk;
+    size_t n = 0;
+    candidate_weights(b, &k.w_cost, &k.w_time, &w_risk);
+    for (size_t i = 0; i < l->n; i++) {
+        k.least = fmin(k.least, (double)l->items[i].total);
+        k.soonest = fmin(k.soonest, l->items[i].finish_days);
+    }
+    for (int round = 0; n < max && round < CHOOSE_ORDERS; round++) {
+        size_t best = l->n;
+        for (size_t i = 0; i < l->n; i++)
+            if (may_take(&k, i, ret, n, round) &&
+                (best == l->n || value_of(&k, &l->items[i], round) > value_of(&k, &l->items[best], round)))
+                best = i;
+        if (best < l->n)
+            ret[n++] = best;
+    }
+    return n;
+}
+
+void candidate_reasons(struct build *b, const struct candidate *c, struct draft *d)
+{
+    const struct memory_estimate *m = &c->estimate->memory;
+    bool tight = c->estimate->fits == FITS_TIGHT;
+    bool peft = b->training.method == METHOD_LORA || b->training.method == METHOD_QLORA;
+    struct note *n = note_add(&d->reasons, peft && c->nodes == 1 ? "peft_fits" : "memory_fits");
+    note_num(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "cards", c->cards);
+    note_text(n, "gpu", c->offer->sku->gpu->name);
+    if (tight)
+        note_num(note_num(note_add(&d->warnings, "memory_tight"), "high_gb", m->high_gb), "usable_gb", m->usable_gb);
+    if (c->lanes > 1)
+        note_num(note_add(&d->reasons, "runs_side_by_side"), "lanes", c->lanes);
+    else if (b->training.parallel_runs > 1)
+        note_num(note_add(&d->reasons, "runs_in_sequence"), "runs", b->training.runs);
+    if (c->home_cards > 0)
+        note_num(note_add(&d->reasons, "home_on_few_cards"), "cards", c->home_cards);
+    if (b->workload->constraints.data_sensitive && !c->offer->sku->provider->data_stays)
+        note_text(note_add(&d->warnings, "desensitise_first"), "provider", c->offer->sku->provider->id);
+    else if (b->workload->constraints.data_sensitive)
+        note_text(note_add(&d->reasons, "data_stays"), "provider", c->offer->sku->provider->id);
+    if (c->estimate->confidence == CONF_MEASURED)
+        note_add(&d->reasons, "speed_measured");
+    double staging = candidate_staging_hours(b);
+    if (staging >= 1)
+        note_num(note_num(note_add(&d->reasons, "staging"), "hours", staging), "dataset_gb", b->training.dataset_gb);
+}

@@ -1,0 +1,113 @@
+/* guess.c — see guess.h. */
+#include "planner/offers/guess.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GUESS_CARDS_MAX = 8 };
+
+static double peak_tflops(const struct build *b, const struct gpu *g)
+{
+    enum precision p = b->training.precision;
+    double half = fmax(g->bf16_tflops, g->fp16_tflops);
+    if (p == PREC_FP8 && g->fp8_tflops > 0)
+        return g->fp8_tflops;
+    if (p == PREC_FP32)
+        return g->fp32_tflops;
+    return half > 0 ? half : g->fp32_tflops;
+}
+
+/* Floating-point work of all runs, about: 6 N a token, 2 N forward only. */
+static double total_flops(const struct build *b)
+{
+    const struct training *t = &b->training;
+    const struct model *m = &b->workload->model;
+    double params = m->active_params > 0 ? m->active_params : m->params;
+    double epochs = t->epochs > 0 ? t->epochs : 1;
+    double samples = t->samples > 0 ? t->samples : t->steps * (t->global_batch > 0 ? t->global_batch : 1);
+    double tokens = t->tokens > 0 ? t->tokens : samples * (t->seq_len > 0 ? t->seq_len : 4096);
+    double per_token = (t->method == METHOD_EMBEDDING ? 2 : 6) * params;
+    double flops = tokens * per_token;
+    if (t->method == METHOD_CUSTOM)
+        flops = samples * (t->flops_per_sample > 0 ? t->flops_per_sample : 3 * m->flops_per_sample);
+    return flops > 0 ? flops * epochs * t->runs : 1e18;
+}
+
+double guess_state_bytes(const struct build *b)
+{
+    double params = b->workload->model.params;
+    switch (b->training.method) {
+    case METHOD_LORA:
+    case METHOD_EMBEDDING:
+        return 2 * params;
+    case METHOD_QLORA:
+        return 0.55 * params;
+    case METHOD_CUSTOM:
+        return b->training.state_gb * 1e9;
+    case METHOD_UNSTATED:
+    case METHOD_PRETRAIN:
+    case METHOD_FULL_FINETUNE:
+        break;
+    }
+    return (b->training.optimizer == OPT_ADAMW_8BIT || b->training.optimizer == OPT_ADAFACTOR ? 8 : 16) * params;
+}
+
+static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
+{
+    const struct market_index *m = b->catalog->market;
+    const struct gpu *gpu = &b->catalog->gpus[g];
+    uint32_t first = m->first_of_gpu[g];
+    double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * 1073741824.0;
+    if (first == m->first_of_gpu[g + 1] || !market_gpu_allowed(b, gpu) || peak <= 0 || usable <= 0)
+        return false;
+    double month = (double)m->month_bound[m->by_month[first]], hour = (double)m->hour_bound[m->by_hour[first]];
+    if (isinf(month))
+        return false;
+    *ret = (struct guess){.gpu = gpu, .cost = INFINITY};
+    ret->min_cards = (int)fmin(1e6, fmax(1, ceil(state / usable / nodes)));
+    double cramped = ret->min_cards > GUESS_CARDS_MAX ? (double)ret->min_cards / GUESS_CARDS_MAX : 1;
+    for (int cards = 1; cards <= GUESS_CARDS_MAX; cards *= 2) {
+        double hours = flops / (peak * 0.45e12 * cards * nodes) / 3600 * cramped * cramped;
+        double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / 720));
+        ret->hours = hours;
+        if (cards >= ret->min_cards || cards == GUESS_CARDS_MAX)
+            ret->cost = fmin(ret->cost, cost);
+    }
+    return true;
+}
+
+enum { BY_COST, BY_HOURS, BY_BOTH };
+
+static double key_of(const struct guess *g, int order)
+{
+    return order == BY_COST ? g->cost : order == BY_HOURS ? g->hours : g->cost * sqrt(g->hours);
+}
+
+/* The best not yet taken in this order; ties go to the catalog's order. */
+static size_t next_best(const struct guess *all, size_t n, const bool *taken, int order)
+{
+    size_t best = n;
+    for (size_t i = 0; i < n; i++)
+        if (!taken[i] && (best == n || key_of(&all[i], order) < key_of(&all[best], order)))
+            best = i;
+    return best;
+}
+
+size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max)
+{
+    size_t n = 0, found = 0, gpus = b->catalog->n_gpus;
+    struct guess *all = arena_array(b->arena, gpus + 1, sizeof *all);
+    bool *taken = arena_array(b->arena, gpus + 1, sizeof *taken);
+    double flops = total_flops(b), state = guess_state_bytes(b);
+    if (all == NULL || taken == NULL || b->catalog->market == NULL)
+        return 0;
+    for (size_t g = 0; g < gpus; g++)
+        if (guess_one(b, g, flops, state, nodes, &all[n]))
+            n++;
+    while (found < max && found < n) {
+        size_t i = next_best(all, n, taken, (int)(found % 3));
+        taken[i] = true;
+        ret[found++] = all[i];
+    }
+    return found;
+}

@@ -1,0 +1,20 @@
+/* guess.h — which cards are worth asking physics about: a rough cost and time of the job on each, from peak rates and
+ * the market's lower bounds. Only the order of the search comes from here, never a figure of an answer. */
+#ifndef SUANPAN_PLANNER_OFFERS_GUESS_H
+#define SUANPAN_PLANNER_OFFERS_GUESS_H
+
+#include "planner/offers/build.h"
+
+struct guess {
+    const struct gpu *gpu;
+    double cost, hours;   /* rough: of the whole job on the best number of cards of one node / of all cards of it */
+    int min_cards;        /* fewest cards whose memory might hold the job's state, sharded, without offload */
+};
+
+/* The cards most worth trying, best first by cost, time and both in turn; at most `max`. `nodes`: machines used. */
+size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max);
+
+/* Bytes of weights, gradients and optimizer state that training must hold over all cards. */
+double guess_state_bytes(const struct build *b);
+
+#endif

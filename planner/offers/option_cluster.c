@@ -1,0 +1,218 @@
+/* option_cluster.c — `small_cluster`: equal nodes with a fabric; grown only while a step pays.
+ *
+ * The traps of the trade are refusals with their rule's name: two nodes that are not 1.5 times one (two_node_gate), a
+ * fabric that the step waits for (fabric_bound), a team that has never run one (team_ceiling).
+ */
+#include <math.h>
+
+#include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
+#include "planner/offers/option_serving.h"
+
+enum { CLUSTER_GPUS_MAX = 7, CLUSTER_GPUS_LEAN = 3, CLUSTER_OFFERS = 2, CLUSTER_PHYSICS_MAX = 40,
+       CLUSTER_PHYSICS_LEAN = 14, GUESSES_MAX = 128 };
+
+static const unsigned CLUSTER_PROVIDERS = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD |
+                                          1u << PROVIDER_HPC_CENTRE | 1u << PROVIDER_MARKETPLACE;
+
+struct cluster_search {
+    struct build *b;
+    struct candidate_list list;
+    struct draft scratch;
+    struct err *err;
+    int max_nodes;
+    bool any_offer;
+};
+
+static double rate_of(const struct estimate *e)
+{
+    return e->training.wall_hours > 0 ? 1 / e->training.wall_hours : 0;
+}
+
+static const struct estimate *physics(struct cluster_search *s, const struct offer *o, int nodes, bool *ret_failed)
+{
+    struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
+    const struct estimate *e = build_physics(s->b, &shape, s->err);
+    *ret_failed = e == NULL && s->err->code != ERR_UNSUPPORTED;
+    return e;
+}
+
+static void refuse_memory(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
+{
+    const struct memory_estimate *m = &e->memory;
+    double gap = (m->total_gb - m->usable_gb) * nodes * o->sku->gpus_per_node;
+    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "memory_wall");
+    if (n->n_args > 0 && n->short_by <= gap)
+        return;
+    n->short_by = gap;
+    note_num(note_num(note_text(n, "gpu", o->sku->gpu->name), "cards", nodes * o->sku->gpus_per_node), "need_gb",
+             m->total_gb);
+    note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", gap);
+}
+
+/* True where this fabric makes the nodes wait for each other more than they compute. */
+static bool fabric_bound(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
+{
+    const struct assume *a = &s->b->a;
+    const struct network *net = o->sku->network;
+    if (e->training.communication_share <= a->fabric_bound_share || (net != NULL && net->rdma))
+        return false;
+    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "fabric_bound");
+    n->short_by = e->training.communication_share - a->fabric_bound_share;
+    note_percent(note_text(n, "sku", o->sku->id), "share", e->training.communication_share);
+    note_num(note_num(n, "gbps", net != NULL ? net->gbps_per_node : a->cluster_default_gbps), "nodes", nodes);
+    return true;
+}
+
+/* True where two nodes of this SKU are not enough more than one. */
+static bool gate_stops(struct cluster_search *s, const struct offer *o, const struct estimate *one,
+                       const struct estimate *two)
+{
+    if (one == NULL || one->fits == FITS_NO || two->fits == FITS_NO || rate_of(one) <= 0)
+        return false;
+    double speedup = rate_of(two) / rate_of(one);
+    if (speedup >= s->b->a.two_node_gate)
+        return false;
+    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "two_node_gate");
+    n->short_by = s->b->a.two_node_gate - speedup;
+    note_num(note_num(note_text(n, "sku", o->sku->id), "speedup", speedup), "threshold", s->b->a.two_node_gate);
+    return true;
+}
+
+static void add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes, const struct estimate *e,
+                      const struct estimate *one)
+{
+    struct candidate c = {.offer = o, .cards = o->sku->gpus_per_node, .nodes = nodes, .lanes = lanes, .estimate = e};
+    if (nodes / lanes > 1)
+        c.one_node = one;
+    if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &c, &s->scratch))
+        candidate_add(&s->list, &c);
+}
+
+/* Fewest nodes (a power of two) whose memory might hold the state. */
+static int first_nodes(const struct cluster_search *s, const struct offer *o)
+{
+    double node = o->sku->gpu->usable_gib * 1073741824.0 * o->sku->gpus_per_node;
+    int nodes = 2;
+    while (nodes < s->max_nodes && node * nodes * 4 < guess_state_bytes(s->b))
+        nodes *= 2;
+    return nodes;
+}
+
+/* Nodes of this offer, doubled while a doubling adds at least step_pays_share of what it costs. */
+static int try_offer(struct cluster_search *s, const struct offer *o)
+{
+    bool failed = false;
+    int lanes = s->b->training.parallel_runs, most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
+    const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
+    if (failed)
+        return -1;
+    if (lanes > 1 && lanes <= most && one != NULL && one->fits != FITS_NO)
+        add_nodes(s, o, lanes, lanes, one, one); /* every run on a node of its own */
+    for (int nodes = first_nodes(s, o); nodes <= most; nodes *= 2) {
+        const struct estimate *e = physics(s, o, nodes, &failed);
+        if (failed)
+            return -1;
+        if (e == NULL)
+            return 0;
+        if (e->fits == FITS_NO) {
+            refuse_memory(s, o, nodes, e);
+            continue;
+        }
+        if (fabric_bound(s, o, nodes, e) || (nodes == 2 && gate_stops(s, o, one, e)))
+            return 0;
+        if (before != NULL && rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share))
+            return 0;
+        add_nodes(s, o, nodes, 1, e, one);
+        if (lanes > 1 && nodes * lanes <= most)
+            add_nodes(s, o, nodes * lanes, lanes, e, one);
+        before = e;
+    }
+    return 0;
+}
+
+static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_useful)
+{
+    const struct offer *offers[CLUSTER_OFFERS];
+    struct market_query q = {.gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2,
+                             .data_stays = s->b->data_at_home};
+    size_t n = market_find(s->b, &q, offers, CLUSTER_OFFERS), before = s->list.n;
+    for (size_t i = 0; i < n; i++) {
+        if (!offers[i]->by_node)
+            continue;
+        s->any_offer = true;
+        if (try_offer(s, offers[i]) != 0)
+            return -1;
+    }
+    *ret_useful = s->list.n > before;
+    return 0;
+}
+
+static int keep_best(struct cluster_search *s, struct option_list *out)
+{
+    size_t best[8], max = s->b->lean ? 1 : (size_t)s->b->a.options_per_kind;
+    size_t n = candidate_choose(s->b, &s->list, best, max < 8 ? max : 8);
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *c = &s->list.items[best[i]];
+        struct draft *d = draft_new(s->b, KIND_SMALL_CLUSTER);
+        if (d == NULL || candidate_draft(s->b, KIND_SMALL_CLUSTER, c, d) != 0)
+            return -1;
+        candidate_reasons(s->b, c, d);
+        if (c->one_node != NULL && c->one_node->fits != FITS_NO)
+            note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
+        if (c->estimate->training.communication_share > s->b->a.fabric_bound_share)
+            note_percent(note_add(&d->warnings, "fabric_bound"), "share", c->estimate->training.communication_share);
+        if (c->offer->sku->network == NULL)
+            note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
+        else if (!c->offer->sku->bandwidth_dedicated)
+            note_text(note_add(&d->warnings, "fabric_shared"), "network", c->offer->sku->network->id);
+        if (option_list_add(s->b, out, d) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What forbids every cluster, whoever sells it. */
+static bool ruled_out(struct build *b, int max_nodes, bool by_team)
+{
+    double measured = b->workload->measured.two_node_speedup;
+    if (max_nodes < 2) {
+        struct note *n = build_refuse(b, KIND_SMALL_CLUSTER, by_team ? "team_ceiling" : "max_nodes");
+        n->short_by = 2 - max_nodes;
+        note_num(n, "nodes", max_nodes);
+    }
+    if (measured > 0 && measured < b->a.two_node_gate) {
+        struct note *n = build_refuse(b, KIND_SMALL_CLUSTER, "two_node_gate");
+        n->short_by = b->a.two_node_gate - measured;
+        note_num(note_num(n, "speedup", measured), "threshold", b->a.two_node_gate);
+    }
+    return b->refusals[KIND_SMALL_CLUSTER].n > 0;
+}
+
+int option_cluster_build(struct build *b, struct option_list *out, struct err *err)
+{
+    struct guess guesses[GUESSES_MAX];
+    struct cluster_search s = {.b = b, .err = err};
+    bool by_team;
+    int useful = 0, limit = b->lean ? CLUSTER_GPUS_LEAN : CLUSTER_GPUS_MAX;
+    int physics_max = b->n_physics + (b->lean ? CLUSTER_PHYSICS_LEAN : CLUSTER_PHYSICS_MAX);
+    s.max_nodes = candidate_max_nodes(b, &by_team);
+    if (ruled_out(b, s.max_nodes, by_team))
+        return 0;
+    if (!b->trains)
+        return option_serving_build(b, KIND_SMALL_CLUSTER, out, err);
+    if (candidate_list_init(b, &s.list) != 0)
+        return err_set(err, ERR_NOMEM, "no room for candidates");
+    size_t n = guess_gpus(b, 2, guesses, GUESSES_MAX);
+    for (size_t i = 0; i < n && useful < limit && b->n_physics < physics_max; i++) {
+        bool this_one = false;
+        if (try_gpu(&s, &guesses[i], &this_one) != 0)
+            return -1;
+        useful += this_one;
+    }
+    if (s.list.n == 0)
+        build_refuse_supply(b, KIND_SMALL_CLUSTER, s.any_offer);
+    if (s.list.n == 0 && b->refusals[KIND_SMALL_CLUSTER].n == 0)
+        note_num(build_refuse(b, KIND_SMALL_CLUSTER, "beyond_horizon"), "days", b->a.horizon_days);
+    return keep_best(&s, out) != 0 ? err_set(err, ERR_NOMEM, "no room for options") : 0;
+}

@@ -1,0 +1,52 @@
+/* option_serving.c — see option_serving.h. */
+#include "planner/offers/option_serving.h"
+
+/* Whole machines that this reserve takes. */
+static int machines_of(const struct reserve_plan *r)
+{
+    int node = r->offer->sku->gpus_per_node;
+    return r->by_card ? (r->units + node - 1) / node : r->units;
+}
+
+static int add_draft(struct build *b, enum option_kind kind, const struct reserve_plan *r, struct option_list *out)
+{
+    struct draft *d = draft_new(b, kind);
+    if (d == NULL)
+        return -1;
+    int cards = r->by_card ? (r->sizing.gpus_per_replica > 0 ? r->sizing.gpus_per_replica : 1)
+                           : r->offer->sku->gpus_per_node;
+    d->reserve = r;
+    d->train_group = draft_add_group(d, r->offer, "serve", r->by_card, cards, 1);
+    d->estimate = &r->sizing.at_peak;
+    d->shape = build_shape(b, r->offer->sku, cards, 1, NULL);
+    note_num(note_text(note_add(&d->reasons, "serving_sized"), "gpu", r->offer->sku->gpu->name), "replicas",
+             r->sizing.replicas);
+    if (phases_standard(b, d, d->train_group, d->train_group, 1, 0) != 0 || costing_standard_extras(b, d) != 0)
+        return -1;
+    return option_list_add(b, out, d);
+}
+
+int option_serving_build(struct build *b, enum option_kind kind, struct option_list *out, struct err *err)
+{
+    bool cluster = kind == KIND_SMALL_CLUSTER;
+    if (b->reserve.offer == NULL) {
+        if (b->reserve.missing && b->reserve.why_not.code != NULL)
+            *build_refuse(b, kind, b->reserve.why_not.code) = b->reserve.why_not;
+        else
+            build_refuse(b, kind, b->price_missing.n > 0 ? "price_missing" : "reserve_missing");
+        return 0;
+    }
+    for (size_t i = 0; i <= b->n_alternatives; i++) {
+        const struct reserve_plan *r = i == 0 ? &b->reserve : &b->alternatives[i - 1];
+        int machines = machines_of(r);
+        if ((machines > 1) != cluster) {
+            struct note *n = build_refuse(b, kind, cluster ? "inference_fits" : "serving_exceeds_machine");
+            n->short_by = cluster ? n->short_by : machines - 1;
+            note_num(note_text(n, "gpu", r->offer->sku->gpu->name), "machines", machines);
+            continue;
+        }
+        if (add_draft(b, kind, r, out) != 0)
+            return err_set(err, ERR_NOMEM, "no room for a serving option");
+    }
+    return 0;
+}
