@@ -50,7 +50,7 @@ EMBED_folder_seed := db/seed
 EMBED_folder_static := static
 EMBED_folder_messages := api/messages
 EMBED_folder_openapi := api
-EMBED_folder_examples := examples
+EMBED_folder_examples := .
 EMBEDS := migrations seed static messages openapi examples
 EMBED_OBJS := $(foreach e,$(EMBEDS),$(B)/gen/embed_$(e).c.o $(B)/gen/embed_$(e).s.o)
 

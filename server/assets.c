@@ -25,26 +25,32 @@ static const char *type_of(const char *name)
     return "application/octet-stream";
 }
 
-int assets_init(struct assets *a, const struct embed_table *files, struct err *err)
+static void prepare(struct asset *item, const struct embed_file *f)
 {
+    char hex[SHA256_HEX];
+    sha256_hex(f->data, f->size, hex);
+    item->name = f->name;
+    item->type = type_of(f->name);
+    item->data = f->data;
+    item->size = f->size;
+    snprintf(item->etag, sizeof item->etag, "\"%.16s\"", hex);
+    snprintf(item->gzip_etag, sizeof item->gzip_etag, "\"%.16s-gz\"", hex);
+    if (gzip_worthwhile(item->type, item->size) && gzip_encode(f->data, f->size, &item->gzip, &item->gzip_size) != 0)
+        item->gzip = NULL;
+}
+
+int assets_init(struct assets *a, const struct embed_table *const *tables, size_t n_tables, struct err *err)
+{
+    size_t n = 1;
+    for (size_t t = 0; t < n_tables; t++)
+        n += tables[t]->n;
     a->n = 0;
-    a->items = calloc(files->n > 0 ? files->n : 1, sizeof *a->items);
+    a->items = calloc(n, sizeof *a->items);
     if (a->items == NULL)
         return err_set(err, ERR_NOMEM, "no memory for the static files");
-    for (size_t i = 0; i < files->n; i++) {
-        const struct embed_file *f = &files->files[i];
-        struct asset *item = &a->items[a->n++];
-        char hex[SHA256_HEX];
-        sha256_hex(f->data, f->size, hex);
-        item->name = f->name;
-        item->type = type_of(f->name);
-        item->data = f->data;
-        item->size = f->size;
-        snprintf(item->etag, sizeof item->etag, "\"%.16s\"", hex);
-        snprintf(item->gzip_etag, sizeof item->gzip_etag, "\"%.16s-gz\"", hex);
-        if (gzip_worthwhile(item->type, item->size) && gzip_encode(f->data, f->size, &item->gzip, &item->gzip_size) != 0)
-            item->gzip = NULL;
-    }
+    for (size_t t = 0; t < n_tables; t++)
+        for (size_t i = 0; i < tables[t]->n; i++)
+            prepare(&a->items[a->n++], &tables[t]->files[i]);
     return 0;
 }
 

@@ -25,7 +25,8 @@ struct assets {
     size_t n;
 };
 
-int assets_init(struct assets *a, const struct embed_table *files, struct err *err);
+/* The files of `n_tables` tables under their embedded names ("index.html", "examples/01-lora-7b.json"). */
+int assets_init(struct assets *a, const struct embed_table *const *tables, size_t n_tables, struct err *err);
 void assets_done(struct assets *a);
 
 /* "/" is index.html. `path` is raw; NULL when there is no such file. */

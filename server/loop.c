@@ -16,7 +16,8 @@
 #include "server/log.h"
 #include "server/srv.h"
 
-extern const struct embed_table embed_static;
+extern const struct embed_table embed_static, embed_examples;
+static const struct embed_table *const asset_tables[] = {&embed_static, &embed_examples};
 
 uint64_t srv_now(void)
 {
@@ -159,7 +160,7 @@ static int start(struct srv *s, struct err *err)
     s->listen_fd = -1;
     signal(SIGPIPE, SIG_IGN);
     size_pool(config->workers);
-    if (listen_raise_files(config->max_connections, err) != 0 || assets_init(&s->assets, &embed_static, err) != 0 ||
+    if (listen_raise_files(config->max_connections, err) != 0 || assets_init(&s->assets, asset_tables, sizeof asset_tables / sizeof *asset_tables, err) != 0 ||
         store_open(&options, &s->store, err) != 0 || s->store.ops->status(s->store.db, &s->db_status, err) != 0 ||
         listen_open(config->host, config->port, config->backlog, &s->listen_fd, &s->port, err) != 0 ||
         start_daemon(s, err) != 0 || init_handles(s, err) != 0)
