@@ -107,7 +107,7 @@ endef
 $(foreach s,$(TEST_SUITES),$(eval $(call suite,$(s))))
 # The http suite drives the real binary; a suite may also be a script, tests/NAME/run.sh, that drives it.
 $(B)/tests/http_suite: | $(B)/suanpan
-export SUANPAN_BIN_UNDER_TEST = $(CURDIR)/$(B)/suanpan
+export TEST_SERVER = $(CURDIR)/$(B)/suanpan
 SCRIPT_SUITES := $(filter-out bench,$(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/run.sh)))))
 
 .PHONY: tests
@@ -165,7 +165,7 @@ check-tsan:
 	@.ci/deps.sh build test
 	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=tsan build/tsan/suanpan
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
-	@SUANPAN_BIN_UNDER_TEST=$(CURDIR)/build/tsan/suanpan tests/check.sh $(VARIANT) http
+	@TEST_SERVER=$(CURDIR)/build/tsan/suanpan tests/check.sh $(VARIANT) http
 
 lint:
 	@.ci/deps.sh build lint

@@ -12,7 +12,7 @@ tested=0 passing=0 failing=0 crashing=0 rows=()
 
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:${ASAN_OPTIONS:-}
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
-export SUANPAN_BIN_UNDER_TEST=${SUANPAN_BIN_UNDER_TEST:-$PWD/$build/suanpan}
+export TEST_SERVER=${TEST_SERVER:-$PWD/$build/suanpan}
 
 add() { # add SUITE TESTED PASSING FAILING CRASHING SECONDS
     tested=$((tested + $2)) passing=$((passing + $3)) failing=$((failing + $4)) crashing=$((crashing + $5))
