@@ -106,7 +106,7 @@ static struct MHD_Response *api_response(struct request *r, unsigned *ret_status
     if (res->status == 503 && !retry)
         header(m, "Retry-After", "1");
     if (gzip_worthwhile(res->content_type, res->body_len) || r->gzipped)
-        header(m, "Vary", "Accept-Encoding, Accept, Accept-Language");
+        header(m, "Vary", "Accept-Encoding");
     if (r->gzipped)
         header(m, "Content-Encoding", "gzip");
     common_headers(r, m, data_policy);
