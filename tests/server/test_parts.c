@@ -162,13 +162,17 @@ Test(assets, are_found_by_their_own_name_only)
     static const struct embed_file files[] = {{"app.css", (const unsigned char *)"a{}", 3},
                                               {"index.html", (const unsigned char *)"<p>", 3},
                                               {"js/main.js", (const unsigned char *)"1", 1}};
-    const struct embed_table table = {files, 3};
+    static const struct embed_file more[] = {{"examples/one.json", (const unsigned char *)"{}", 2}};
+    const struct embed_table form = {files, 3}, examples = {more, 1};
+    const struct embed_table *const tables[] = {&form, &examples};
     static const struct {
         const char *path, *type;
     } rows[] = {{"/", "text/html; charset=utf-8"},
                 {"/index.html", "text/html; charset=utf-8"},
                 {"/app.css", "text/css; charset=utf-8"},
                 {"/js/main.js", "text/javascript; charset=utf-8"},
+                {"/examples/one.json", "application/json; charset=utf-8"},
+                {"/one.json", NULL},
                 {"/js", NULL},
                 {"/js/", NULL},
                 {"//app.css", NULL},
@@ -178,7 +182,7 @@ Test(assets, are_found_by_their_own_name_only)
                 {"", NULL}};
     struct assets assets;
     struct err err = {0};
-    cr_assert(assets_init(&assets, &table, &err) == 0);
+    cr_assert(assets_init(&assets, tables, 2, &err) == 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct asset *a = assets_find(&assets, rows[i].path);
         cr_expect((a == NULL) == (rows[i].type == NULL), "%s", rows[i].path);
