@@ -47,9 +47,8 @@ static void fill_memory(const struct serving_constants *k, const struct replica 
 {
     double weights = r->bytes.total, overhead = k->overhead_eager_gib * SERVING_GIB;
     double batch_tokens = k->batched_tokens_large_card;
-    double activation = f->samples
-                            ? 0.1 * weights
-                            : 2 * batch_tokens * r->m->hidden * (k->prefill_bytes_hidden_tp + k->prefill_bytes_hidden);
+    double width = k->prefill_ffn * r->m->intermediate + k->prefill_hidden * r->m->hidden;
+    double activation = f->samples ? 0.1 * weights : 2 * batch_tokens * width;
     double needed = weights + overhead + activation, usable = r->card.usable;
     double gray = k->tight_share * usable;
     e->fits = needed <= usable - gray ? FITS_YES : needed <= usable + gray ? FITS_TIGHT : FITS_NO;

@@ -34,8 +34,8 @@
     X(batched_tokens, "serve.max_num_batched_tokens/other_card")                                                       \
     X(large_card_gib, "serve.large_card_gib")                                                                          \
     X(large_card_tflops, "serve.large_card_tflops")                                                                    \
-    X(prefill_bytes_hidden_tp, "serve.prefill_activation_hidden/sharded")                                              \
-    X(prefill_bytes_hidden, "serve.prefill_activation_hidden/replicated")                                              \
+    X(prefill_ffn, "serve.prefill_activation/ffn")                                                                     \
+    X(prefill_hidden, "serve.prefill_activation/hidden")                                                               \
     X(non_torch_one_old_gib, "serve.non_torch_gib/one_gpu_before_0.17")                                                \
     X(non_torch_many_old_gib, "serve.non_torch_gib/several_gpus_before_0.17")                                          \
     X(non_torch_one_gib, "serve.non_torch_gib/one_gpu")                                                                \
@@ -59,7 +59,7 @@
     X(layer_us_eager, "serve.layer_us/eager")                                                                          \
     X(layer_us_npu, "serve.layer_us/ascend")                                                                           \
     X(layer_factor_cdna3, "serve.layer_factor/cdna3")                                                                  \
-    X(eager_factor_weight_only, "serve.eager_layer_factor/weight_only")                                                \
+    X(eager_factor_4bit, "serve.eager_layer_factor/4bit") X(eager_factor_8bit, "serve.eager_layer_factor/8bit")                                                \
     X(eager_factor_fp8, "serve.eager_layer_factor/fp8")                                                                \
     X(eager_kv_passes, "serve.eager_kv_passes")                                                                        \
     X(eager_expert_us, "serve.eager_expert_us")                                                                        \
@@ -77,7 +77,7 @@
     X(gemm_prefill_python, "serve.gemm_factor/prefill_python")                                                         \
     X(gemm_amd, "serve.gemm_factor/amd")                                                                               \
     X(attention_share, "serve.attention_share")                                                                        \
-    X(tile_rows, "serve.tile_rows")                                                                                    \
+    X(tile_rows, "serve.tile_rows/full") X(tile_rows_weight_only, "serve.tile_rows/weight_only")                                                                                    \
     X(expert_narrow, "serve.expert_narrow_width")                                                                      \
     X(expert_pad_rows, "serve.expert_pad_rows")                                                                        \
     X(all_reduce_us, "serve.all_reduce_us/nvlink")                                                                     \

@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-#define VLLM_V1 8 /* 0.8: chunked prefill, cache room independent of the longest sequence */
+#define VLLM_V1 8          /* 0.8: chunked prefill, cache room independent of the longest sequence */
+#define VLLM_CHUNKS_LONG 6 /* 0.6 and 0.7 chunk the prefill of models with contexts over 32k only */
+#define CHUNKED_FROM 32768
 #define VLLM_LEAN_SAMPLER 17
 #define VLLM_GRAPHS_INSIDE 21
 
@@ -39,22 +41,31 @@ static double utilisation_of(const struct replica *r, const struct serving_point
     return k->util_local;
 }
 
+double serving_batched_tokens(const struct replica *r, const struct serving_point *p)
+{
+    if (p->batched_tokens > 0)
+        return p->batched_tokens;
+    bool large = r->card.large && r->engine.version >= VLLM_V1;
+    return large ? r->k->batched_tokens_large_card : r->k->batched_tokens;
+}
+
 /* Activations of one prefill of `tokens` on one rank. */
 static double prefill_bytes(const struct replica *r, double tokens)
 {
     const struct serving_constants *k = r->k;
-    return 2 * tokens * r->m->hidden * (k->prefill_bytes_hidden_tp / r->tp + k->prefill_bytes_hidden);
+    double width = r->m->intermediate * (r->moe ? (double)r->m->experts_per_token : 1);
+    return 2 * tokens * (k->prefill_ffn * width / r->tp + k->prefill_hidden * r->m->hidden);
 }
 
 static double vllm_activation(const struct replica *r, const struct serving_point *p)
 {
     const struct serving_constants *k = r->k;
-    if (r->engine.version < VLLM_V1)
-        return prefill_bytes(r, p->batched_tokens > 0 ? p->batched_tokens : p->max_len);
+    double tokens = serving_batched_tokens(r, p);
+    if (r->engine.version < VLLM_V1) {
+        bool chunked = r->engine.version >= VLLM_CHUNKS_LONG && p->max_len > CHUNKED_FROM;
+        return prefill_bytes(r, p->batched_tokens > 0 || chunked ? tokens : fmax(p->max_len, tokens));
+    }
     double seqs = p->max_seqs > 0 ? p->max_seqs : r->card.large ? k->max_seqs_large_card : k->max_seqs;
-    double tokens = p->batched_tokens > 0 ? p->batched_tokens
-                    : r->card.large       ? k->batched_tokens_large_card
-                                          : k->batched_tokens;
     bool fat = r->engine.version < VLLM_LEAN_SAMPLER && r->card.large;
     double sampler = (fat ? k->sampler_factor_old : k->sampler_factor) * 4 * seqs * r->m->vocab;
     return fmax(sampler, prefill_bytes(r, fmin(tokens, fmax(1, p->max_len))));
@@ -109,12 +120,14 @@ double serving_kv_sequence(const struct replica *r, double tokens, double batche
     double block = r->k->block_tokens;
     double full = ceil(tokens / block) * block;
     double window = fmin(full, r->m->window + batched_tokens + block);
-    return (r->full_layers * full + r->window_layers * window) * r->kv_layer_bytes * r->kv_share / r->pp;
+    return (r->full_layers * full + (r->pool_layers - r->full_layers) * window) * r->kv_layer_bytes * r->kv_share /
+           r->pp;
 }
 
 double serving_concurrency(const struct replica *r, const struct serving_memory *mem, double tokens)
 {
-    double per_sequence = serving_kv_sequence(r, tokens, r->k->batched_tokens);
+    struct serving_point defaults = {0};
+    double per_sequence = serving_kv_sequence(r, tokens, serving_batched_tokens(r, &defaults));
     if (mem->kv_room <= 0)
         return 0;
     return per_sequence > 0 ? mem->kv_room / per_sequence : r->k->max_seqs_large_card;
@@ -135,12 +148,12 @@ struct serving_memory serving_memory_of(const struct replica *r, const struct se
     double cards = (double)r->tp * r->pp, usable = r->card.usable;
     struct serving_memory m = {.weights = r->bytes.total / cards};
     if (r->engine.kind == EK_LOCAL)
-        usable = fmax(usable, 0);
+        usable = r->card.label; /* the published rule is in label GiB */
     m.budget = usable * utilisation_of(r, p);
     engine_share(r, p, &m);
     m.kv_room = m.budget - m.weights - m.activation - m.overhead;
-    double batched = p->batched_tokens > 0 ? p->batched_tokens : k->batched_tokens;
-    m.kv_token = (r->full_layers + r->window_layers) * r->kv_layer_bytes * r->kv_share / r->pp;
+    double batched = serving_batched_tokens(r, p);
+    m.kv_token = r->pool_layers * r->kv_layer_bytes * r->kv_share / r->pp;
     m.kv_sequence = serving_kv_sequence(r, p->max_len, batched);
     double room = fmax(0, m.kv_room);
     m.kv_total = room * cards;

@@ -69,7 +69,7 @@ struct replica_answer replica_answer_at(const struct replica *r, const struct po
     /* Where weights leave no room the speed is still told, as if one request fitted. */
     a.admitted = fmax(1, fmin(floor(room), admission_cap(r, p)));
     a.in_flight = p->saturated ? a.admitted : fmin(p->batch, a.admitted);
-    struct load_point at = {a.in_flight, p->input, p->output, p->decode_only};
+    struct load_point at = {a.in_flight, p->input, p->output, p->decode_only, p->scenario == SCEN_FIXED_BATCH};
     a.speed = serving_speed(r, &at);
     a.band = replica_band(r, p, r->m->size_only);
     return a;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define VLLM_LATENT_CACHE 7 /* before 0.7 latent attention was cached as full keys and values */
+
 static double first_positive(double a, double b)
 {
     return a > 0 ? a : b;
@@ -121,6 +123,7 @@ static void by_format(const struct serving_constants *k, enum weight_format f, d
     case WF_FP8:
     case WF_FP8_FBGEMM:
         eight_bit(w, card->has_fp8);
+        w->fp8 = true;
         break;
     case WF_INT8:
         eight_bit(w, true);
@@ -229,9 +232,14 @@ static void cache_of(struct replica *r)
     r->window_layers = m->window > 0 ? layers - r->full_layers : 0;
     if (m->causal == TRI_NO)
         r->full_layers = r->window_layers = 0;
-    r->kv_layer_bytes = r->mla ? (m->kv_lora_rank + m->rope_head_dim) * r->kv_bits / 8
-                               : 2.0 * m->kv_heads * m->head_dim * r->kv_bits / 8;
-    double heads = r->mla ? 1 : m->kv_heads;
+    double group = fmin(r->full_layers, r->window_layers);
+    r->pool_layers = group > 0 ? group * (ceil(r->full_layers / group) + ceil(r->window_layers / group))
+                               : r->full_layers + r->window_layers;
+    bool expanded = r->mla && r->engine.id == ENGINE_VLLM && r->engine.version < VLLM_LATENT_CACHE;
+    r->kv_layer_bytes = expanded ? 2.0 * m->heads * (m->head_dim + m->rope_head_dim) * r->kv_bits / 8
+                        : r->mla ? (m->kv_lora_rank + m->rope_head_dim) * r->kv_bits / 8
+                                 : 2.0 * m->kv_heads * m->head_dim * r->kv_bits / 8;
+    double heads = expanded ? m->heads : r->mla ? 1 : m->kv_heads;
     r->kv_share = r->attention_dp ? 1.0 / r->tp : 1 / fmin(r->tp, heads);
 }
 

@@ -40,7 +40,7 @@ struct weight_traits {
     enum math_kind math;
     bool weight_only; /* stored narrow, multiplied in 16 bits */
     bool four_bit;
-    bool gguf;
+    bool gguf, fp8;
 };
 
 struct card_traits {
@@ -80,6 +80,7 @@ struct replica {
     bool attention_dp, mtp, moe, mla;
     double kv_bits;
     double full_layers, window_layers; /* layers with a growing cache; with a window (the rest has constant state) */
+    double pool_layers;                /* layers the pool reserves room for: hybrid allocators pad to equal groups */
     double kv_layer_bytes;             /* per token and layer, all heads */
     double kv_share;                   /* of them on one rank */
     enum intra_link link;

@@ -68,7 +68,7 @@ static struct demand demand_of(const struct serving_constants *k, const struct s
 
 static struct load_speed speed_at(const struct capacity *c, const struct demand *d, double batch)
 {
-    struct load_point p = {batch, d->input, d->output, false};
+    struct load_point p = {batch, d->input, d->output, false, false};
     return serving_speed(&c->r, &p);
 }
 

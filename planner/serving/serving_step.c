@@ -34,6 +34,17 @@ static double weight_share(const struct replica *r)
     return eta;
 }
 
+/* Without graphs the host launches every kernel: more of them where weights must be widened first. */
+static double eager_factor(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    if (r->wt.body_bits >= 16)
+        return 1;
+    if (r->wt.math == MATH_8 || r->wt.fp8)
+        return k->eager_factor_fp8;
+    return r->wt.four_bit ? k->eager_factor_4bit : k->eager_factor_8bit;
+}
+
 static double layer_seconds(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
@@ -42,13 +53,8 @@ static double layer_seconds(const struct replica *r)
         us += k->layer_us_mla;
     if (r->engine.kind == EK_LOCAL)
         us = k->layer_us_local;
-    if (r->engine.eager) {
-        us = k->layer_us_eager;
-        if (r->wt.math == MATH_8 || (r->wt.weight_only && r->wt.body_bits == 8 && !r->wt.gguf))
-            us *= r->wt.math == MATH_8 ? k->eager_factor_fp8 : k->eager_factor_weight_only;
-        else if (r->wt.weight_only)
-            us *= k->eager_factor_weight_only;
-    }
+    if (r->engine.eager)
+        us = k->layer_us_eager * eager_factor(r);
     if (r->card.npu)
         us = k->layer_us_npu;
     if (r->card.cdna3)
@@ -65,6 +71,14 @@ static double launch_time(const struct replica *r)
     else if (r->moe && r->wt.weight_only && r->wt.four_bit && !r->wt.gguf && r->engine.id == ENGINE_SGLANG)
         t += r->moe_layers * k->gptq_expert_us * 1e-6;
     return t;
+}
+
+/* A matrix kernel computes whole tiles: few rows cost as much as a tile. Engines of one user have vector kernels. */
+static double tile_rows(const struct replica *r)
+{
+    if (r->engine.kind == EK_LOCAL || r->engine.kind == EK_EAGER)
+        return 1;
+    return r->wt.weight_only ? r->k->tile_rows_weight_only : r->k->tile_rows;
 }
 
 /* Routed experts for `tokens` rows: what is read, what is multiplied; the longer of both. */
@@ -125,13 +139,22 @@ static double host_time(const struct replica *r, double batch, double gpu)
     return per_sequence + (steps ? k->host_ms_vllm * 1e-3 : 0);
 }
 
+/* Launching runs ahead of the card: the slower of both decides, except where kernels wait for the host. */
+static double launched(const struct replica *r, double launch, double work)
+{
+    if (r->wt.math == MATH_8 || r->wt.fp8)
+        return launch + work;
+    return cbrt(launch * launch * launch + work * work * work);
+}
+
 struct step_time serving_decode(const struct replica *r, double batch, double context)
 {
     const struct serving_constants *k = r->k;
     struct step_time t = {.launch = launch_time(r)};
     double rate = gemm_rate(r) * k->gemm_decode, bw = r->card.bw * weight_share(r);
-    double attention_cards = r->attention_dp ? 1 : r->tp, rows = fmax(batch, k->tile_rows);
-    double attention_rows = r->attention_dp ? fmax(batch / r->tp, k->tile_rows) : rows;
+    double tile = tile_rows(r);
+    double attention_cards = r->attention_dp ? 1 : r->tp, rows = fmax(batch, tile);
+    double attention_rows = r->attention_dp ? fmax(batch / r->tp, tile) : rows;
     double read = r->bytes.attention / attention_cards + (r->bytes.dense + r->bytes.head) / r->tp;
     t.weights = read / bw;
     t.math =
@@ -142,32 +165,42 @@ struct step_time serving_decode(const struct replica *r, double batch, double co
     t.experts = expert_time(r, batch, rate);
     t.cache = cache_time(r, batch, context);
     t.collectives = collective_time(r, batch);
-    double gpu = t.launch + t.linear + t.experts + t.cache + t.collectives;
+    double work = t.linear + t.experts + t.cache + t.collectives;
+    double gpu = r->engine.eager ? launched(r, t.launch, work) : t.launch + work;
     t.host = host_time(r, batch * r->pp, gpu);
     t.total = gpu + t.host;
     return t;
 }
 
-struct step_time serving_prefill(const struct replica *r, double tokens)
+struct step_time serving_prefill(const struct replica *r, double tokens, double group)
 {
     const struct serving_constants *k = r->k;
     const struct model *m = r->m;
     struct step_time t = {0};
     if (tokens <= 0)
         return t;
-    t.launch = launch_time(r);
+    double all = tokens * group;
+    t.launch = launch_time(r) / group;
     double rate = gemm_rate(r) / (r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python);
-    double rows = fmax(tokens, k->tile_rows), window = fmin(tokens, m->window);
-    t.weights = (r->bytes.attention + r->bytes.dense) / r->tp / (r->card.bw * weight_share(r));
-    t.math = 2 * (r->params.attention + r->params.dense) * rows / (r->tp * rate);
+    double rows = fmax(all, tile_rows(r)), window = fmin(tokens, m->window);
+    t.weights = (r->bytes.attention + r->bytes.dense) / r->tp / (r->card.bw * weight_share(r)) / group;
+    t.math = 2 * (r->params.attention + r->params.dense) * rows / (r->tp * rate) / group;
     t.linear = fmax(t.weights, t.math);
-    t.experts = expert_time(r, tokens, rate);
+    t.experts = expert_time(r, all, rate) / group;
     double span = r->full_layers * tokens * tokens / 2 + r->window_layers * tokens * window;
     double width = r->mla ? 2.0 * m->head_dim + m->rope_head_dim : 2.0 * m->head_dim;
     t.cache = 2 * span * m->heads * width / (r->tp * r->card.f16 * k->attention_share);
-    t.collectives = collective_time(r, tokens);
+    t.collectives = collective_time(r, all) / group;
     t.total = t.launch + t.linear + t.experts + t.cache + t.collectives;
     return t;
+}
+
+/* Prompts that share one pass: as many as arrive between two steps, at most what one pass takes. */
+static double prompts_together(const struct replica *r, const struct load_point *p, double output)
+{
+    double fit = p->input > 0 ? r->k->batched_tokens_large_card / p->input : 1;
+    double arrive = p->together ? p->batch : p->batch / output;
+    return fmax(1, fmin(arrive, fit));
 }
 
 /* How much faster accepted drafts make a token: falls from few to many sequences. */
@@ -185,7 +218,8 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     struct load_speed s = {.microbatch = fmax(1, p->batch / r->pp)};
     double busy = fmin(p->batch, r->pp), output = fmax(1, p->output);
     s.step = serving_decode(r, s.microbatch, p->input + output / 2);
-    s.prefill = serving_prefill(r, p->decode_only ? 0 : p->input);
+    double group = prompts_together(r, p, output);
+    s.prefill = serving_prefill(r, p->decode_only ? 0 : p->input, group);
     double unknown = r->engine.known ? 1 : k->unknown_engine_factor;
     double bubble = r->pp > 1 && p->batch > 1 ? 1 + k->pipeline_bubble * (r->pp - 1) : 1;
     double step = s.step.total * bubble * unknown / speculation_gain(r, p->batch);
@@ -195,7 +229,8 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     s.output_tokens_per_s = s.requests_per_s * output;
     s.total_tokens_per_s = s.requests_per_s * (output + (p->decode_only ? 0 : p->input));
     s.end_to_end = p->batch / s.requests_per_s;
-    s.ttft = k->ttft_factor * prefill + step;
+    struct step_time alone = serving_prefill(r, p->decode_only ? 0 : p->input, 1);
+    s.ttft = k->ttft_factor * alone.total * unknown + step;
     s.tpot = step + k->prefill_interference * (p->batch - busy) / busy * prefill / output;
     return s;
 }

@@ -18,12 +18,12 @@ struct step_time {  /* seconds, of the whole replica's pass over all layers */
 
 /* One token for each of `batch` sequences whose context is `context` tokens long. */
 struct step_time serving_decode(const struct replica *r, double batch, double context);
-/* One prompt of `tokens`. */
-struct step_time serving_prefill(const struct replica *r, double tokens);
+/* One prompt of `tokens`, its share of a pass that takes `group` prompts together. */
+struct step_time serving_prefill(const struct replica *r, double tokens, double group);
 
 struct load_point {
     double batch, input, output;
-    bool decode_only;
+    bool decode_only, together; /* together: all prompts arrive at once (fixed batch) */
 };
 struct load_speed {
     struct step_time step, prefill;
