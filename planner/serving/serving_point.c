@@ -43,7 +43,7 @@ static double admission_cap(const struct replica *r, const struct point *p)
     if (p->memory.max_seqs > 0)
         return p->memory.max_seqs;
     if (r->engine.kind == EK_COMPILED)
-        return k->batch_cap_compiled;
+        return k->batch_cap_compiled * (r->attention_dp ? r->tp : 1);
     return r->card.large ? k->max_seqs_large_card : k->max_seqs;
 }
 

@@ -208,14 +208,15 @@ static void split_params(struct replica *r)
     r->bytes.total = r->bytes.attention + r->bytes.dense + r->bytes.experts + b;
 }
 
-/* What every rank holds besides its share: latent down-projections under TP, all of attention under attention-DP. The
+/* What every rank holds besides its share: latent down-projections under TP, everything but the experts
+ * under attention-DP. The
  * extra head of speculative decoding is one more layer. */
 static void replicate(struct replica *r)
 {
     const struct model *m = r->m;
     double copies = r->tp - 1;
     if (r->attention_dp)
-        r->bytes.replicated = copies * r->bytes.attention;
+        r->bytes.replicated = copies * (r->bytes.attention + r->bytes.dense + r->bytes.vocab);
     else if (r->mla)
         r->bytes.replicated = copies * m->layers * (double)m->hidden *
                               (m->q_lora_rank + m->kv_lora_rank + m->rope_head_dim) * r->wt.attention_bits / 8;
@@ -289,6 +290,8 @@ int replica_resolve(const struct serving_constants *k, const struct model *m, co
         ret->pp = m->layers;
     ret->ep = layout != NULL && layout->ep > 0 ? layout->ep : 1;
     ret->attention_dp = s->attention_dp && ret->tp > 1;
+    if (ret->attention_dp && ret->ep == 1)
+        ret->ep = ret->tp; /* experts stay whole where attention is not cut */
     ret->mtp = s->speculative_mtp;
     ret->mla = m->kv_lora_rank > 0;
     ret->kv_bits = s->kv_bits > 0 ? s->kv_bits : 16;

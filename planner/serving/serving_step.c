@@ -152,15 +152,10 @@ struct step_time serving_decode(const struct replica *r, double batch, double co
     const struct serving_constants *k = r->k;
     struct step_time t = {.launch = launch_time(r)};
     double rate = gemm_rate(r) * k->gemm_decode, bw = r->card.bw * weight_share(r);
-    double tile = tile_rows(r);
-    double attention_cards = r->attention_dp ? 1 : r->tp, rows = fmax(batch, tile);
-    double attention_rows = r->attention_dp ? fmax(batch / r->tp, tile) : rows;
-    double read = r->bytes.attention / attention_cards + (r->bytes.dense + r->bytes.head) / r->tp;
-    t.weights = read / bw;
-    t.math =
-        2 *
-        (r->params.attention / attention_cards * attention_rows + (r->params.dense + r->params.head) / r->tp * rows) /
-        rate;
+    double cards = r->attention_dp ? 1 : r->tp; /* what the dense part is cut over */
+    double rows = fmax(r->attention_dp ? batch / r->tp : batch, tile_rows(r));
+    t.weights = (r->bytes.attention + r->bytes.dense + r->bytes.head) / cards / bw;
+    t.math = 2 * (r->params.attention + r->params.dense + r->params.head) / cards * rows / rate;
     t.linear = fmax(t.weights, t.math);
     t.experts = expert_time(r, batch, rate);
     t.cache = cache_time(r, batch, context);
