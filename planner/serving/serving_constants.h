@@ -79,7 +79,7 @@
     X(attention_share, "serve.attention_share")                                                                        \
     X(tile_rows, "serve.tile_rows/full") X(tile_rows_weight_only, "serve.tile_rows/weight_only")                                                                                    \
     X(expert_narrow, "serve.expert_narrow_width")                                                                      \
-    X(expert_pad_rows, "serve.expert_pad_rows")                                                                        \
+    X(expert_pad_rows, "serve.expert_pad_rows") X(expert_passes, "serve.expert_passes")                                                                        \
     X(all_reduce_us, "serve.all_reduce_us/nvlink")                                                                     \
     X(all_reduce_pcie_us, "serve.all_reduce_us/pcie")                                                                  \
     X(all_reduce_inter_us, "serve.all_reduce_us/inter_node")                                                           \

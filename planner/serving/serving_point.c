@@ -62,7 +62,7 @@ double replica_band(const struct replica *r, const struct point *p, bool size_on
     return band;
 }
 
-struct replica_answer replica_answer_at(const struct replica *r, const struct point *p)
+static struct replica_answer answer_of(const struct replica *r, const struct point *p)
 {
     struct replica_answer a = {.memory = serving_memory_of(r, &p->memory)};
     double room = serving_concurrency(r, &a.memory, p->input + p->output);
@@ -73,4 +73,19 @@ struct replica_answer replica_answer_at(const struct replica *r, const struct po
     a.speed = serving_speed(r, &at);
     a.band = replica_band(r, p, r->m->size_only);
     return a;
+}
+
+/* Latent attention with expert parallelism: whoever cuts the experts by rank turns attention-DP on where it pays, that
+ * is where many requests would have every rank hold and read the same cache. */
+struct replica_answer replica_answer_at(const struct replica *r, const struct point *p)
+{
+    struct replica_answer a = answer_of(r, p);
+    if (!r->mla || r->attention_dp || r->ep < 2 || r->tp < 2)
+        return a;
+    struct replica d = replica_attention_dp(r);
+    struct replica_answer b = answer_of(&d, p);
+    if (b.memory.kv_room <= 0 || b.speed.output_tokens_per_s <= a.speed.output_tokens_per_s)
+        return a;
+    b.memory = a.memory; /* memory is told for the layout as stated */
+    return b;
 }

@@ -301,3 +301,13 @@ int replica_resolve(const struct serving_constants *k, const struct model *m, co
     link_of(ret);
     return 0;
 }
+
+struct replica replica_attention_dp(const struct replica *r)
+{
+    struct replica d = *r;
+    d.attention_dp = true;
+    split_params(&d);
+    replicate(&d);
+    cache_of(&d);
+    return d;
+}

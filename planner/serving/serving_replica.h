@@ -92,6 +92,9 @@ struct replica {
 int replica_resolve(const struct serving_constants *k, const struct model *m, const struct serving *s,
                     const struct shape *shape, const struct layout *layout, struct replica *ret, struct err *err);
 
+/* The same replica with attention data-parallel: each rank its own requests, only experts cut. */
+struct replica replica_attention_dp(const struct replica *r);
+
 /* Parts of it, for tests. */
 struct engine_traits engine_traits_of(enum engine e, const char *version, bool enforce_eager);
 int card_traits_of(const struct serving_constants *k, const struct shape *shape, struct card_traits *ret,

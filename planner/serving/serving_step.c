@@ -81,6 +81,13 @@ static double tile_rows(const struct replica *r)
     return r->wt.weight_only ? r->k->tile_rows_weight_only : r->k->tile_rows;
 }
 
+/* The busiest of `ranks` against the mean, when each has `mean` hits of variance mean x spread: whole experts fall on
+ * ranks by chance, and a step lasts as long as the last of them. */
+static double imbalance(double ranks, double mean, double spread)
+{
+    return ranks > 1 && mean > 0 ? 1 + sqrt(2 * log(ranks) * spread / mean) : 1;
+}
+
 /* Routed experts for `tokens` rows: what is read, what is multiplied; the longer of both. */
 static double expert_time(const struct replica *r, double tokens, double rate)
 {
@@ -94,11 +101,15 @@ static double expert_time(const struct replica *r, double tokens, double rate)
     double read = r->bytes.experts * touched / (cards * r->card.bw * k->eta_experts);
     if (r->wt.four_bit && r->wt.weight_only)
         read /= r->engine.kind == EK_LOCAL ? k->local_4bit : k->weight_only_4bit;
-    double width = (double)m->intermediate / (r->tp / fmin(r->ep, r->tp));
+    double ranks = fmin(r->ep, r->tp);
+    read *= imbalance(ranks, touched * m->experts / ranks, 1 - touched);
+    double width = (double)m->intermediate / (r->tp / ranks);
     double rows = tokens * chosen + k->expert_pad_rows * touched; /* per expert */
     double flops = 2 * r->params.experts * rows;
     double multiply = flops / (cards * rate) * (1 + k->expert_narrow / width);
-    return fmax(read, multiply);
+    /* Rows are gathered, scattered and summed once for each expert chosen. */
+    double moved = r->moe_layers * tokens * m->experts_per_token * (double)m->hidden * 2 * k->expert_passes;
+    return fmax(read, multiply) + moved / (cards * r->card.bw);
 }
 
 static double cache_time(const struct replica *r, double batch, double context)
@@ -106,7 +117,8 @@ static double cache_time(const struct replica *r, double batch, double context)
     const struct serving_constants *k = r->k;
     double window = fmin(context, r->m->window);
     double tokens = r->full_layers * context + r->window_layers * window;
-    double bytes = batch * tokens * r->kv_layer_bytes * r->kv_share;
+    double requests = r->attention_dp ? fmax(batch, r->tp) : batch;
+    double bytes = requests * tokens * r->kv_layer_bytes * r->kv_share;
     if (r->engine.kind == EK_EAGER) {
         double groups = r->mla ? 1 : (double)r->m->heads / r->m->kv_heads;
         bytes *= k->eager_kv_passes * (3 + 2 * groups);
