@@ -25,7 +25,7 @@
     X(util_sglang, "serve.memory_utilization/sglang")                                                                  \
     X(util_compiled, "serve.memory_utilization/tensorrt_llm")                                                          \
     X(util_local, "serve.memory_utilization/local")                                                                    \
-    X(util_unknown, "serve.memory_utilization/unknown")                                                                \
+    X(util_unknown, "serve.memory_utilization/unknown") X(util_most, "serve.memory_utilization/most") X(cache_least, "serve.cache_least_share")                                                                \
     X(sampler_factor_old, "serve.sampler_peak_factor/vllm_0.8_0.16")                                                   \
     X(sampler_factor, "serve.sampler_peak_factor/vllm_0.17")                                                           \
     X(max_seqs_large_card, "serve.max_num_seqs/large_card")                                                            \

@@ -13,10 +13,8 @@
 #define VLLM_LEAN_SAMPLER 17
 #define VLLM_GRAPHS_INSIDE 21
 
-static double utilisation_of(const struct replica *r, const struct serving_point *p)
+static double default_utilisation(const struct replica *r)
 {
-    if (p->utilisation > 0)
-        return p->utilisation;
     const struct serving_constants *k = r->k;
     switch (r->engine.id) {
     case ENGINE_VLLM:
@@ -142,6 +140,16 @@ static enum fits verdict(const struct serving_memory *m, double usable)
     return slack > -gray ? FITS_TIGHT : FITS_NO;
 }
 
+/* The engine's default share of the card, raised by its operator where that would starve the cache: a bare default
+ * that cannot hold the model is not how anybody runs it. */
+static double share_of_card(const struct replica *r, const struct serving_point *p, double usable, double wanted)
+{
+    if (p->utilisation > 0)
+        return p->utilisation;
+    double share = default_utilisation(r);
+    return fmax(share, fmin(r->k->util_most, wanted / usable));
+}
+
 struct serving_memory serving_memory_of(const struct replica *r, const struct serving_point *p)
 {
     const struct serving_constants *k = r->k;
@@ -149,8 +157,9 @@ struct serving_memory serving_memory_of(const struct replica *r, const struct se
     struct serving_memory m = {.weights = r->bytes.total / cards};
     if (r->engine.kind == EK_LOCAL)
         usable = r->card.label; /* the published rule is in label GiB */
-    m.budget = usable * utilisation_of(r, p);
     engine_share(r, p, &m);
+    double wanted = (m.weights + m.activation + m.overhead) * (1 + k->cache_least);
+    m.budget = usable * share_of_card(r, p, usable, wanted);
     m.kv_room = m.budget - m.weights - m.activation - m.overhead;
     double batched = serving_batched_tokens(r, p);
     m.kv_token = r->pool_layers * r->kv_layer_bytes * r->kv_share / r->pp;
