@@ -50,7 +50,7 @@
     X(tight_share, "serve.tight_share")                                                                                \
     X(memory_band_known, "serve.memory_band/known_version")                                                            \
     X(memory_band_unknown, "serve.memory_band/unknown_version")                                                        \
-    X(block_tokens, "serve.kv_block_tokens")                                                                           \
+    X(block_tokens, "serve.kv_block_tokens") X(state_bytes_per_width, "serve.state_bytes_per_width")                                                                           \
     /* decode */                                                                                                       \
     X(layer_us_dense, "serve.layer_us/dense")                                                                          \
     X(layer_us_moe, "serve.layer_us/moe")                                                                              \
@@ -87,7 +87,7 @@
     X(pcie4_gb_s, "serve.pcie4_gb_s")                                                                                  \
     X(inter_share, "serve.link_share/inter_node")                                                                      \
     X(all_reduce_old, "serve.all_reduce_factor/old_engine")                                                            \
-    X(host_ms_vllm, "serve.host_step_ms/vllm")                                                                         \
+    X(host_ms_old, "serve.host_step_ms/first_generation") X(host_ms, "serve.host_step_ms/current")                                                                         \
     X(host_seq_us, "serve.host_sequence_us")                                                                           \
     X(host_grace, "serve.host_factor/grace")                                                                           \
     X(pipeline_bubble, "serve.pipeline_bubble")                                                                        \

@@ -225,6 +225,20 @@ static void replicate(struct replica *r)
     r->bytes.total += r->bytes.replicated;
 }
 
+/* Blocks of the stack: an ordinary layer is a mixer and an FFN; some hybrids have layers that are one or the other,
+ * told by routed experts that account for a part of the layers only while nothing says what the others hold. */
+static void stack_of(struct replica *r)
+{
+    const struct model *m = r->m;
+    bool single =
+        r->moe && r->moe_layers < m->layers - m->dense_layers && m->moe_every <= 1 && m->full_attention_layers > 0;
+    r->pass_layers = single ? m->layers / 2.0 : m->layers;
+    double mixers = single ? m->layers - r->moe_layers : m->layers;
+    bool linear = m->full_attention_layers > 0 && m->window == 0;
+    r->state_layers = linear ? fmax(0, mixers - m->full_attention_layers) : 0;
+    r->state_layer_bytes = r->k->state_bytes_per_width * m->hidden;
+}
+
 static void cache_of(struct replica *r)
 {
     const struct model *m = r->m;
@@ -297,6 +311,7 @@ int replica_resolve(const struct serving_constants *k, const struct model *m, co
     ret->kv_bits = s->kv_bits > 0 ? s->kv_bits : 16;
     split_params(ret);
     replicate(ret);
+    stack_of(ret);
     cache_of(ret);
     link_of(ret);
     return 0;

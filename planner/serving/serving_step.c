@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define VLLM_V1 8 /* 0.8: the scheduler of the second generation */
+
 static double peak_of(const struct replica *r, bool weight_only_allowed)
 {
     if (r->wt.weight_only && weight_only_allowed)
@@ -65,7 +67,7 @@ static double layer_seconds(const struct replica *r)
 static double launch_time(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
-    double t = r->m->layers * layer_seconds(r);
+    double t = r->pass_layers * layer_seconds(r);
     if (r->moe && r->engine.kind == EK_EAGER)
         t += r->moe_layers * (double)r->m->experts * k->eager_expert_us * 1e-6;
     else if (r->moe && r->wt.weight_only && r->wt.four_bit && !r->wt.gguf && r->engine.id == ENGINE_SGLANG)
@@ -99,12 +101,11 @@ static double expert_time(const struct replica *r, double tokens, double rate)
     double touched = 1 - pow(1 - chosen, tokens);
     double cards = r->tp;
     double read = r->bytes.experts * touched / (cards * r->card.bw * k->eta_experts);
-    if (r->wt.four_bit && r->wt.weight_only)
-        read /= r->engine.kind == EK_LOCAL ? k->local_4bit : k->weight_only_4bit;
     double ranks = fmin(r->ep, r->tp);
     read *= imbalance(ranks, touched * m->experts / ranks, 1 - touched);
     double width = (double)m->intermediate / (r->tp / ranks);
-    double rows = tokens * chosen + k->expert_pad_rows * touched; /* per expert */
+    double pad = k->expert_pad_rows * (r->wt.weight_only ? k->tile_rows_weight_only / k->tile_rows : 1);
+    double rows = tokens * chosen + pad * touched; /* per expert */
     double flops = 2 * r->params.experts * rows;
     double multiply = flops / (cards * rate) * (1 + k->expert_narrow / width);
     /* Rows are gathered, scattered and summed once for each expert chosen. */
@@ -123,7 +124,8 @@ static double cache_time(const struct replica *r, double batch, double context)
         double groups = r->mla ? 1 : (double)r->m->heads / r->m->kv_heads;
         bytes *= k->eager_kv_passes * (3 + 2 * groups);
     }
-    return bytes / (r->card.bw * k->eta_kv);
+    double state = 2 * requests * r->state_layers * r->state_layer_bytes / (r->attention_dp ? 1 : r->tp);
+    return (bytes + state) / (r->card.bw * k->eta_kv);
 }
 
 /* Two reductions a layer of `rows` rows; attention-DP moves half of it. */
@@ -133,7 +135,15 @@ static double collective_time(const struct replica *r, double rows)
         return 0;
     double bytes = rows * r->m->hidden * 2;
     double one = r->link_lat + 2.0 * (r->tp - 1) / r->tp * bytes / r->link_bw;
-    return 2 * r->m->layers * one * (r->attention_dp ? 0.5 : 1);
+    return 2 * r->pass_layers * one * (r->attention_dp ? 0.5 : 1);
+}
+
+/* A step of the scheduler that the card waits for. */
+static double step_overhead(const struct replica *r)
+{
+    const struct serving_constants *k = r->k;
+    bool first_generation = (r->engine.id == ENGINE_VLLM && r->engine.version < VLLM_V1) || r->engine.id == ENGINE_TGI;
+    return (first_generation ? k->host_ms_old : k->host_ms) * 1e-3;
 }
 
 static double host_time(const struct replica *r, double batch, double gpu)
@@ -146,9 +156,7 @@ static double host_time(const struct replica *r, double batch, double gpu)
         return 0;
     if (r->engine.overlapped_host)
         return sqrt(gpu * gpu + per_sequence * per_sequence) - gpu;
-    bool steps = r->engine.id == ENGINE_VLLM || r->engine.id == ENGINE_TGI || r->engine.id == ENGINE_UNSTATED ||
-                 r->engine.id == ENGINE_MINDIE;
-    return per_sequence + (steps ? k->host_ms_vllm * 1e-3 : 0);
+    return per_sequence + step_overhead(r);
 }
 
 /* Launching runs ahead of the card: the slower of both decides, except where kernels wait for the host. */
