@@ -125,6 +125,11 @@ static void complete_heads(struct model *m, struct note_list *assumed)
         m->heads = to_dim((double)m->hidden / width, 1);
         if (m->kv_heads > 0)
             m->heads = to_dim(m->heads, m->kv_heads);
+        /* A width that is only derived must not decide on the cache: heads come in groups, as in published decoders. */
+        if (m->size_only && m->heads > 2 * GROUPED_KV_HEADS) {
+            m->heads = to_dim(m->heads, GROUPED_KV_HEADS);
+            m->head_dim = width;
+        }
     }
     if (m->head_dim == 0) {
         m->head_dim = to_dim((double)m->hidden / m->heads, 1);
