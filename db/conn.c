@@ -6,6 +6,7 @@
  */
 #include "db/conn.h"
 
+#include <string.h>
 #include <time.h>
 
 static int on_busy(void *data, int tries)
@@ -17,6 +18,14 @@ static int on_busy(void *data, int tries)
         return 0;
     nanosleep(&(struct timespec){.tv_nsec = nap_ms * 1000000L}, NULL);
     return 1;
+}
+
+/* A row that cannot be, a reference to nothing, or a clash with what is there. */
+static enum err_code constraint_code(int rc)
+{
+    if (rc == SQLITE_CONSTRAINT_CHECK || rc == SQLITE_CONSTRAINT_NOTNULL || rc == SQLITE_CONSTRAINT_DATATYPE)
+        return ERR_INVALID;
+    return rc == SQLITE_CONSTRAINT_FOREIGNKEY ? ERR_NOT_FOUND : ERR_CONFLICT;
 }
 
 static enum err_code code_of(int rc)
@@ -31,7 +40,7 @@ static enum err_code code_of(int rc)
     case SQLITE_NOTADB:
         return ERR_CORRUPT;
     case SQLITE_CONSTRAINT:
-        return ERR_CONFLICT;
+        return constraint_code(rc);
     case SQLITE_NOMEM:
         return ERR_NOMEM;
     case SQLITE_CANTOPEN:
@@ -51,6 +60,15 @@ int conn_fail(struct conn *c, int rc, const char *what, struct err *err)
     if (code == ERR_CORRUPT)
         c->corrupt = true;
     return err_set(err, code, "%s: %s", what, c->handle ? sqlite3_errmsg(c->handle) : sqlite3_errstr(rc));
+}
+
+static int on_commit(void *data, sqlite3 *handle, const char *name, int pages)
+{
+    struct conn *c = data;
+    (void)handle;
+    (void)name;
+    c->wal_pages = pages;
+    return SQLITE_OK;
 }
 
 static int pragmas(struct conn *c, const char *const *list, struct err *err)
@@ -78,6 +96,7 @@ static int harden(struct conn *c, enum conn_role role, struct err *err)
     sqlite3_limit(c->handle, SQLITE_LIMIT_SQL_LENGTH, 256 * 1024);
     sqlite3_limit(c->handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_busy_handler(c->handle, on_busy, c);
+    sqlite3_wal_hook(c->handle, on_commit, c); /* also takes the place of automatic checkpoints */
     if (pragmas(c, common, err) != 0)
         return -1;
     return role == CONN_READER ? pragmas(c, reader, err) : 0;
@@ -100,11 +119,34 @@ int conn_open(struct conn *c, const char *path, enum conn_role role, struct err 
     return 0;
 }
 
+/* Some file systems have no shared memory; there SQLite stays in another mode without calling it an error. */
+static int expect_wal(struct conn *c, struct err *err)
+{
+    _cleanup_stmt_ sqlite3_stmt *stmt = NULL;
+    if (conn_prepare(c, "PRAGMA journal_mode", &stmt, err) != 0)
+        return -1;
+    int rc = sqlite3_step(stmt);
+    if (rc != SQLITE_ROW)
+        return conn_fail(c, rc, "journal mode", err);
+    const char *mode = (const char *)sqlite3_column_text(stmt, 0);
+    if (strcmp(mode, "wal") == 0 || strcmp(mode, "memory") == 0)
+        return 0;
+    return err_set(err, ERR_IO, "no write-ahead log on this file system (journal mode is %s)", mode);
+}
+
 int conn_begin_service(struct conn *c, struct err *err)
 {
+    /* no automatic checkpoints: the hook set by harden has taken their place, and setting the pragma would undo it */
     static const char *const list[] = {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL",
-                                       "PRAGMA wal_autocheckpoint=0", "PRAGMA journal_size_limit=16777216", NULL};
-    return pragmas(c, list, err);
+                                       "PRAGMA journal_size_limit=16777216", NULL};
+    return pragmas(c, list, err) == 0 ? expect_wal(c, err) : -1;
+}
+
+int conn_checkpoint(struct conn *c, int mode, struct err *err)
+{
+    int rc = sqlite3_wal_checkpoint_v2(c->handle, NULL, mode, NULL, NULL);
+    /* a reader in the way is no fault: the next checkpoint folds in what this one left */
+    return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? 0 : conn_fail(c, rc, "checkpoint", err);
 }
 
 void conn_close(struct conn *c)

@@ -15,6 +15,7 @@ struct conn {
     sqlite3 *handle;
     uint64_t busy_retries; /* waits for a lock; should stay 0 */
     bool corrupt;          /* some call met corruption */
+    int wal_pages;         /* in the write-ahead log after the last commit */
 };
 
 enum conn_role { CONN_WRITER, CONN_READER };
@@ -23,6 +24,8 @@ enum conn_role { CONN_WRITER, CONN_READER };
 int conn_open(struct conn *c, const char *path, enum conn_role role, struct err *err);
 /* WAL, synchronous=FULL, no automatic checkpoint: only once it is known that the file is ours and not newer. */
 int conn_begin_service(struct conn *c, struct err *err);
+/* SQLITE_CHECKPOINT_PASSIVE or _TRUNCATE; on the writer only. */
+int conn_checkpoint(struct conn *c, int mode, struct err *err);
 void conn_close(struct conn *c); /* harmless when never opened */
 
 /* Translates the connection's last error; `what` says what was tried. Notes corruption. Returns -1. */

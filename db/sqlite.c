@@ -20,6 +20,8 @@
 #include "db/price_append.h"
 #include "db/seed.h"
 
+#define WAL_PAGES_MAX 1000
+
 struct side {
     pthread_mutex_t mutex;
     struct conn conn;
@@ -133,7 +135,7 @@ static void engine_close(struct db *db)
         /* best effort: a WAL that was not folded in is read again at the next start */
         conn_run(&db->writer.conn, "PRAGMA analysis_limit=400", NULL);
         conn_run(&db->writer.conn, "PRAGMA optimize", NULL);
-        sqlite3_wal_checkpoint_v2(db->writer.conn.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        conn_checkpoint(&db->writer.conn, SQLITE_CHECKPOINT_TRUNCATE, NULL);
     }
     conn_close(&db->writer.conn);
     lockfile_release(db->lock_fd);
@@ -206,7 +208,11 @@ static int engine_append_prices(struct db *db, const struct price *prices, size_
 {
     if (!db->write)
         return err_set(err, ERR_CONFLICT, "the database is open for reading only");
-    int rc = price_append(take(db->write), prices, n, ret_revision, err);
+    struct conn *w = take(db->write);
+    int rc = price_append(w, prices, n, ret_revision, err);
+    /* the answer is durable already; keeping the log short must not turn it into a failure */
+    if (rc == 0 && w->wal_pages > WAL_PAGES_MAX)
+        conn_checkpoint(w, SQLITE_CHECKPOINT_PASSIVE, NULL);
     give(db->write);
     return rc;
 }
@@ -237,12 +243,8 @@ static int engine_maintain(struct db *db, struct err *err)
     int rc = conn_run(w, "PRAGMA analysis_limit=400", err);
     if (rc == 0)
         rc = conn_run(w, "PRAGMA optimize", err);
-    if (rc == 0) {
-        int sql = sqlite3_wal_checkpoint_v2(w->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-        /* a reader in the way is no fault: the next call folds in what this one left */
-        if (sql != SQLITE_OK && (sql & 0xff) != SQLITE_BUSY)
-            rc = conn_fail(w, sql, "checkpoint", err);
-    }
+    if (rc == 0)
+        rc = conn_checkpoint(w, SQLITE_CHECKPOINT_TRUNCATE, err);
     give(db->write);
     return rc;
 }
