@@ -12,11 +12,25 @@ static double rising(double x, double half)
     return x / (x + half);
 }
 
+/* Large products draw the most power: a card with more watts per FLOP than the reference of its generation keeps a
+ * higher clock under them. */
+static double large_product_share(const struct job *j)
+{
+    const struct training_constants *k = j->k;
+    enum gpu_class c = j->gpu->gpu_class;
+    double share = k->matmul[c], reference = k->watts_per_tflop[c];
+    if (j->gpu->tdp_w <= 0 || reference <= 0 || j->full_precision)
+        return share;
+    double watts = j->gpu->tdp_w / (j->peak16 / 1e12);
+    double room = fmin(2, fmax(0.5, watts / reference));
+    return fmin(0.95, share * pow(room, k->power_exponent));
+}
+
 /* Share of the tensor peak and the peak itself for wide products of this job's precision. */
 static double product_rate(const struct job *j)
 {
     const struct training_constants *k = j->k;
-    double share16 = k->matmul[j->gpu->gpu_class];
+    double share16 = large_product_share(j);
     double rate16 = j->peak16 * share16;
     switch (j->precision) {
     case PREC_FP8: {
@@ -42,7 +56,7 @@ static double product_rate(const struct job *j)
 /* Rate of products that stay in 16 bits whatever the job's precision (the output head). */
 static double wide_rate(const struct job *j)
 {
-    return j->full_precision ? product_rate(j) : j->peak16 * j->k->matmul[j->gpu->gpu_class];
+    return j->full_precision ? product_rate(j) : j->peak16 * large_product_share(j);
 }
 
 static double shape_share(const struct job *j, double width, double tokens)
@@ -92,7 +106,7 @@ static double attention_seconds(const struct job *j, const struct cut *c)
     double context = c->flash ? j->attended : j->attended / j->causal; /* plain kernels compute the full square */
     double layers = c->stage_layers;
     double forward = 4 * layers * j->attention_width / c->tp * context * c->tokens / rate;
-    double seconds = forward * (1 + k->attention_backward + c->recompute_share);
+    double seconds = forward * (1 + k->attention_backward + k->recompute_cost * c->recompute_share);
     if (!c->flash) {
         if (fmod(j->head_dim, 8) != 0)
             seconds *= k->unaligned_heads;
@@ -107,7 +121,7 @@ static double attention_seconds(const struct job *j, const struct cut *c)
 static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
     double bytes = job_activation_bytes(j) * c->tokens / c->tp * c->stage_layers;
-    double fused = j->stack == STACK_EAGER ? 1 : j->k->memory_fused;
+    double fused = j->compiled ? j->k->memory_compiled : j->stack == STACK_EAGER ? 1 : j->k->memory_fused;
     return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
 }
 
@@ -124,8 +138,8 @@ static void head(const struct job *j, const struct cut *c, struct compute *r)
 {
     double n = c->tokens, cut = c->vocab_parallel ? c->tp : 1;
     double passes = j->frozen && j->training->train_embeddings != TRI_YES ? 2 : 3;
-    if (j->model->causal == TRI_NO && j->vocab_matrices == 1)
-        return; /* an encoder's objective looks at few positions */
+    if (j->model->causal == TRI_NO)
+        n *= j->k->encoder_positions; /* a masked objective looks at few positions */
     r->head_s = passes * 2 * n * j->embedding / cut / (wide_rate(j) * shape_share(j, j->hidden, n));
     double implementation = j->loss == LOSS_FUSED ? 0.5 : 1;
     r->logits_s = j->k->logit_passes * implementation * n * j->vocab / cut / j->bandwidth;
@@ -142,7 +156,7 @@ static double dequant_seconds(const struct job *j, const struct cut *c)
 void compute_micro_batch(const struct job *j, const struct cut *c, struct compute *ret)
 {
     struct compute r = {0};
-    double passes = (j->frozen ? 2 : 3) + c->recompute_share;
+    double passes = (j->frozen ? 2 : 3) + j->k->recompute_cost * c->recompute_share;
     layer_products(j, c, passes, &r);
     r.attention_s = attention_seconds(j, c);
     r.elementwise_s = elementwise_seconds(j, c);

@@ -91,7 +91,7 @@ static int measured_rate(const struct training_constants *k, const struct traini
     if (gpu != q->shape->gpu)
         bench.intra = INTRA_UNSTATED;
     double cost = cost_of_sample(q), peak = peak_of(gpu);
-    if (cost > 0 && peak > 0 && rate / gpus * cost > peak)
+    if (cost > 0 && peak > 0 && rate / gpus * cost > peak * k->reading_tolerance)
         return err_at(err, ERR_RANGE, "/workload/measured/samples_per_s",
                       "the reading means %.4g TFLOP/s a card, above the %.4g the card can do at most",
                       rate / gpus * cost / 1e12, peak / 1e12);

@@ -47,7 +47,7 @@ static void derive_groups(const struct job *j, struct cut *c)
     bool spread = c->ep > 1;
     c->expert_ranks = spread ? c->ep : c->tp;
     double copies = (double)replicas * c->tp / c->expert_ranks;
-    c->expert_shard = fmax(1, copies);
+    c->expert_shard = copies > 1 ? (int)copies : 1;
     (void)j;
 }
 

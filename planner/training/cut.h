@@ -20,7 +20,7 @@ struct cut {
 
     int shard;          /* ranks over which dense states are sharded */
     double expert_ranks;  /* ranks over which the experts of one stage are spread (ep x tensor cut of an expert) */
-    double expert_shard;  /* ranks over which one expert's states are sharded */
+    int expert_shard;     /* ranks over which one expert's states are sharded */
     double accumulation;  /* micro-batches of one rank in a step */
     double global_batch;  /* sequences a step */
     double tokens;        /* of one micro-batch on one rank (after the context cut) */

@@ -124,6 +124,12 @@ static double attended_tokens(const struct job *j)
     return share * full + (1 - share) * local_mean;
 }
 
+/* Who states a tensor or pipeline degree, be it one, runs a framework that has them. */
+static bool names_degrees(const struct layout *l)
+{
+    return l != NULL && (l->tp > 0 || l->pp > 0 || l->cp > 0 || l->ep > 0);
+}
+
 static void resolve_stack(struct job *j, const struct layout *l)
 {
     const struct training *t = j->training;
@@ -131,12 +137,13 @@ static void resolve_stack(struct job *j, const struct layout *l)
     j->sharded_stack = l != NULL && l->sharding == SHARD_ZERO3;
     bool narrow = j->precision == PREC_FP8 || j->precision == PREC_FP4;
     j->compiled = t->compile == TRI_YES;
+    j->scripted = j->finetune && !names_degrees(l);
     /* Eight-bit training outside FSDP is done by Transformer-Engine stacks. */
     bool engine = narrow && !j->sharded_stack;
     j->eight_bit_plain = narrow && j->sharded_stack && !j->parallel;
     if (j->parallel || engine)
         j->stack = STACK_PARALLEL;
-    else if (!j->finetune || j->compiled)
+    else if (!j->finetune || j->compiled || names_degrees(l))
         j->stack = STACK_FUSED;
     else
         j->stack = STACK_EAGER;

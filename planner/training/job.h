@@ -22,6 +22,7 @@ struct job {
     bool finetune; /* anything but pretraining */
     bool parallel; /* the caller names a Megatron-class layout */
     bool compiled;
+    bool scripted; /* a fine-tuning script, with the habits of one */
     bool sharded_stack; /* FSDP / ZeRO-3 stated */
     enum stack stack;
     enum precision precision; /* what the card runs */

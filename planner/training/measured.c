@@ -90,13 +90,16 @@ static double read_rate(const struct measured *m, const struct bench *b, double 
 static int check_physics(const struct measured *m, const struct bench *b, double rate, struct err *err)
 {
     double per_card = rate / b->job.gpus * job_flops_per_token(&b->job) / b->job.real_share;
-    if (per_card <= b->job.peak)
+    double peak = b->job.peak;
+    if (b->training.precision == PREC_UNSTATED) /* the reading may well be of the card's narrowest format */
+        peak = fmax(peak, 1e12 * fmax(b->job.gpu->fp8_tflops, b->job.gpu->fp4_tflops));
+    if (per_card <= peak * b->job.k->reading_tolerance)
         return 0;
     const char *at = m->tokens_per_s > 0    ? "/workload/measured/tokens_per_s"
                      : m->samples_per_s > 0 ? "/workload/measured/samples_per_s"
                                             : "/workload/measured/step_time_s";
     return err_at(err, ERR_RANGE, at, "the reading means %.4g TFLOP/s a card, above the %.4g the card can do at most",
-                  per_card / 1e12, b->job.peak / 1e12);
+                  per_card / 1e12, peak / 1e12);
 }
 
 static double modelled_rate(const struct job *j, const struct cut *c, const struct memory *m, struct step *ret)

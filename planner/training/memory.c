@@ -12,7 +12,6 @@
 #define GIB 1073741824.0
 #define HALF 2.0
 #define FULL 4.0
-#define ENCODER_POSITIONS 0.2 /* share of positions a masked objective predicts */
 
 struct stage {
     double dense, vocab, experts; /* parameters of the rank */
@@ -128,6 +127,7 @@ static void frozen_states(const struct job *j, const struct cut *c, const struct
         m->trained_params += s->vocab;
     }
     m->owned_params = m->trained_params;
+    m->state_bytes_per_owned = k->adapter_bytes;
 }
 
 static void trained_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
@@ -142,6 +142,7 @@ static void trained_states(const struct job *j, const struct cut *c, const struc
     if (j->training->optimizer_in_backward == TRI_YES)
         m->gradients = b.gradient * fmax(j->embedding / vocab_cut(c), s->dense / fmax(1, c->stage_layers));
     m->optimizer = b.optimizer * (dense / d.optimizer + s->experts / x.optimizer);
+    m->state_bytes_per_owned = b.optimizer + b.gradient;
     m->trained_params = dense + s->experts;
     m->owned_params = dense / d.optimizer + s->experts / x.optimizer;
 }
@@ -205,7 +206,7 @@ static double logit_bytes(const struct job *j, const struct cut *c)
         each = k->logits_chunked;
     if (j->loss == LOSS_FUSED)
         each = k->logits_cut;
-    double positions = j->model->causal == TRI_NO ? ENCODER_POSITIONS : 1;
+    double positions = j->model->causal == TRI_NO ? k->encoder_positions : 1;
     return each * positions * c->tokens * j->vocab / vocab_cut(c);
 }
 
@@ -230,7 +231,7 @@ static void stage_memory(const struct job *j, const struct cut *c, bool last, st
 {
     const struct training_constants *k = j->k;
     struct stage s = stage_of(j, c, last);
-    *m = (struct memory){.rank_params = s.dense + s.vocab + s.experts};
+    *m = (struct memory){.rank_params = s.dense + s.vocab + s.experts, .rank_experts = s.experts};
     if (j->frozen)
         frozen_states(j, c, &s, m);
     else

@@ -27,7 +27,8 @@ struct walk {
 
 static bool named(const struct layout *w)
 {
-    return w->tp > 0 || w->pp > 0 || w->dp > 0 || w->cp > 0 || w->ep > 0 || w->sharding != SHARD_UNSTATED;
+    return w->tp > 0 || w->pp > 0 || w->dp > 0 || w->cp > 0 || w->ep > 0 || w->micro_batch > 0 ||
+           w->sharding != SHARD_UNSTATED;
 }
 
 static bool same_cut(const struct cut *a, const struct cut *b)
@@ -87,13 +88,21 @@ static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
     memory_of(j, c, m);
 }
 
+/* Fine-tuning scripts recompute unless told otherwise; who names a layout of theirs means that. */
+static bool recomputes_by_custom(const struct walk *w)
+{
+    const struct job *j = w->j;
+    return !w->free_members && j->scripted && j->stack != STACK_PARALLEL && j->model->causal != TRI_NO;
+}
+
 static void evaluate(struct walk *w, struct cut *c, struct candidate *ret)
 {
     struct candidate k = {.cut = *c};
-    if (w->w->recompute == RECOMPUTE_UNSTATED) {
+    bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w);
+    if (w->w->recompute == RECOMPUTE_UNSTATED && !customary) {
         ease_recompute(w, &k.cut, &k.memory);
     } else {
-        k.cut.recompute = w->w->recompute;
+        k.cut.recompute = customary ? RECOMPUTE_FULL : w->w->recompute;
         cut_derive(w->j, &k.cut);
         memory_of(w->j, &k.cut, &k.memory);
     }
@@ -166,7 +175,8 @@ static void try_experts(struct walk *w, struct cut *c)
 {
     const struct layout *l = w->w;
     int experts = w->j->model->experts;
-    if (l->ep > 0 || experts <= 0 || !w->free_members) {
+    bool scripted = !w->free_members && w->j->scripted; /* fine-tuning scripts know no expert parallelism */
+    if (l->ep > 0 || experts <= 0 || scripted) {
         c->ep = l->ep > 0 ? l->ep : 1;
         try_interleavings(w, c);
         return;
@@ -205,7 +215,7 @@ static void try_shape(struct walk *w, int tp, int cp, int pp)
     struct cut c = {
         .tp = tp, .cp = cp, .pp = pp, .dp = dp,
         .offload = l->offload != OFFLOAD_UNSTATED ? l->offload : w->offload,
-        .flash = l->flash_attention == TRI_UNSTATED ? w->j->gpu->gpu_class != GPU_VOLTA
+        .flash = l->flash_attention == TRI_UNSTATED ? w->j->gpu->gpu_class != GPU_VOLTA && w->j->model->causal != TRI_NO
                                                     : l->flash_attention == TRI_YES,
         .vocab_parallel = l->vocab_parallel != TRI_NO,
         .async_tp = l->async_tp == TRI_YES,
@@ -273,10 +283,29 @@ static bool satisfied(const struct walk *w)
     return w->found->evaluated > 0 && w->found->best.fits;
 }
 
-/* What a stated layout is taken for even though the estimate of its memory lies a little above the card. */
+/* What a stated layout is taken for even though the estimate of its memory lies above the card. */
 static bool near_enough(const struct walk *w)
 {
     return w->found->evaluated > 0 && w->found->best.memory.total <= NAMED_OVERFLOW * w->usable;
+}
+
+/* Nothing of what moves memory is left open: the layout is answered as it stands. */
+static bool complete(const struct job *j, const struct layout *l)
+{
+    bool cut = l->dp > 0 || l->tp > 0 || j->gpus == 1 || l->sharding == SHARD_ZERO3;
+    return cut && l->micro_batch > 0 && (l->recompute != RECOMPUTE_UNSTATED || l->offload != OFFLOAD_UNSTATED);
+}
+
+static void walk_offloaded(struct walk *w)
+{
+    const enum offload ladder[] = {OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS};
+    if (w->w->offload != OFFLOAD_UNSTATED || w->j->full_precision)
+        return;
+    for (int i = w->j->frozen ? 1 : 0; i < 2 && !satisfied(w); i++) {
+        w->offload = ladder[i];
+        walk_all(w);
+    }
+    w->offload = OFFLOAD_NONE;
 }
 
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
@@ -290,24 +319,16 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
                      .usable = shape_usable_bytes(&j->shape) * j->k->usable_share, .offload = OFFLOAD_NONE};
     if (named(l))
         walk_all(&w);
-    if (!(named(l) && near_enough(&w))) {
+    bool settled = named(l) && found.evaluated > 0 && (near_enough(&w) || complete(j, l));
+    if (!settled) {
         w.free_members = true;
         walk_all(&w);
-    }
-    if (!satisfied(&w) && !(named(l) && near_enough(&w))) {
-        if (l->offload == OFFLOAD_UNSTATED && !j->full_precision) {
-            w.offload = j->frozen ? OFFLOAD_PARAMETERS : OFFLOAD_OPTIMIZER;
-            walk_all(&w);
-            if (!satisfied(&w) && !j->frozen) {
-                w.offload = OFFLOAD_PARAMETERS;
-                walk_all(&w);
-            }
-            w.offload = OFFLOAD_NONE;
-        }
+        if (!satisfied(&w))
+            walk_offloaded(&w);
         if (!satisfied(&w) && j->shape.nodes > 1) {
             w.cross_nodes = true;
             walk_all(&w);
-            found.tensor_across_nodes = found.best.fits && found.best.cut.tp > f->domain;
+            found.tensor_across_nodes = found.evaluated > 0 && found.best.fits && found.best.cut.tp > f->domain;
         }
     }
     if (found.evaluated == 0)

@@ -64,18 +64,28 @@ static double pipeline_seconds(const struct job *j, const struct fabric *f, cons
     return 2 * each * (c->vpp > 1 ? c->vpp : 1) * j->k->pp_exposed;
 }
 
+static double gather_seconds(const struct job *j, const struct fabric *f, const struct cut *c, int ranks, double params)
+{
+    if (ranks < 2 || params <= 0)
+        return 0;
+    struct group g = {ranks, c->tp};
+    double weight = j->quantised ? j->k->quant_bytes : width_bytes(j);
+    double bytes = 2 * weight * params;
+    if (!j->frozen && !c->sync_last)
+        bytes += width_bytes(j) * params;
+    bool inside = ranks * c->tp <= f->domain;
+    double share = j->stack == STACK_EAGER && inside ? j->k->gather_eager : 1;
+    return bytes * (ranks - 1) / ranks / (share * fabric_ring(f, g, false)) + 3 * c->stage_layers * fabric_latency(f, g);
+}
+
 /* Sharded weights: gathered for the forward and the backward pass, gradients scattered; per micro-batch. */
 static double shard_traffic(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
 {
-    if (c->sharding != SHARD_ZERO3 || c->shard < 2)
+    if (c->sharding != SHARD_ZERO3)
         return 0;
-    struct group g = {c->shard, c->tp};
-    double weight = j->quantised ? j->k->quant_bytes : width_bytes(j);
-    double bytes = 2 * weight * m->rank_params;
-    if (!j->frozen && !c->sync_last)
-        bytes += width_bytes(j) * m->rank_params;
-    double collectives = 3 * c->stage_layers;
-    double seconds = bytes * (c->shard - 1) / c->shard / fabric_ring(f, g, false) + collectives * fabric_latency(f, g);
+    int expert_ranks = c->shard < c->dp * c->cp && c->expert_shard > c->shard ? c->shard : c->expert_shard;
+    double seconds = gather_seconds(j, f, c, c->shard, m->rank_params - m->rank_experts) +
+                     gather_seconds(j, f, c, expert_ranks, m->rank_experts);
     return c->pp > 1 ? seconds / c->accumulation : seconds; /* pipelines gather once a step */
 }
 
@@ -116,12 +126,19 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
             seconds += 2 * fabric_gather(f, copies, element * params / c->shard, false);
         return fmax(0, seconds - j->k->grad_hidden * window);
     }
-    double reduce = fabric_gather(f, all, element * params, false);
-    if (c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2)
-        reduce += fabric_gather(f, own, width_bytes(j) * params, false);
-    else
-        reduce *= 2;
-    return fmax(0, reduce - j->k->grad_hidden * window) + fabric_latency(f, all);
+    double reduce, after = 0;
+    if (c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2) {
+        struct group copies = {replicas / c->shard, c->tp * c->shard};
+        reduce = fabric_gather(f, own, element * params, false) +
+                 2 * fabric_gather(f, copies, element * params / c->shard, false);
+        /* Updated weights come back when the optimizer is done, owner by owner. */
+        after = fabric_gather(f, own, width_bytes(j) * params, false) + j->k->broadcast_rank_s * c->shard;
+        reduce += j->stack == STACK_PARALLEL ? after : 0; /* overlapped with the next forward pass there */
+        after = j->stack == STACK_PARALLEL ? 0 : after;
+    } else {
+        reduce = 2 * fabric_gather(f, all, element * params, false);
+    }
+    return fmax(0, reduce - j->k->grad_hidden * window) + after + fabric_latency(f, all);
 }
 
 static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
@@ -129,7 +146,8 @@ static double optimizer_seconds(const struct job *j, const struct fabric *f, con
     double seconds = j->k->optimizer_passes * m->owned_params / j->bandwidth;
     if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {
         double ranks = fmin(j->gpus, j->shape.gpus_per_node);
-        double host = j->k->cpu_adam_s_per_b * m->owned_params * ranks / 1e9;
+        /* The host reads and writes every state once; its memory is the limit. */
+        double host = 2 * m->state_bytes_per_owned * m->owned_params * ranks / (j->k->host_update_gb_s * 1e9);
         seconds = host + (FULL + HALF) * m->owned_params / f->host;
     }
     return seconds;
@@ -166,11 +184,14 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.gradient_s = j->comm_scale * gradient_seconds(j, f, c, m, inner);
     s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m);
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
+    /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
+    s.skew_s = busy * (j->k->node_skew * log2(j->shape.nodes) + j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
+    busy += s.skew_s;
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
     s.total_s = fmax(busy, s.data_s);
     double waits = s.tensor_s + s.context_s + s.expert_s + s.pipeline_s + s.shard_s + s.offload_s;
-    s.communication_share = (c->accumulation * waits + s.gradient_s) / s.total_s;
+    s.communication_share = (c->accumulation * waits + s.gradient_s + s.skew_s) / s.total_s;
     s.bubble_share = s.bubble_s / s.total_s;
     s.data_wait_share = fmax(0, s.total_s - busy) / s.total_s;
     s.tokens_per_s = tokens * j->real_share / s.total_s;

@@ -14,6 +14,7 @@ struct step {
     double micro_s;     /* one micro-batch with its exposed communication */
     double bubble_s;    /* a step */
     double gradient_s, optimizer_s; /* exposed, once a step */
+    double skew_s;      /* waiting for the slowest rank, a step */
     double data_s;      /* loading of the step's samples */
     double total_s;
     double communication_share, bubble_share, data_wait_share;
