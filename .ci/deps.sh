@@ -12,7 +12,7 @@ packages() { # a package, or PACKAGE:COMMAND where the command may come from els
     format) echo clang-format:clang-format ;;
     fuzz) echo clang:clang libclang-rt-14-dev ;;
     coverage) echo gcovr:gcovr ;;
-    bench) echo wrk:wrk jq:jq curl:curl ;;
+    bench) echo wrk:wrk curl:curl ;;
     accuracy) echo python3:python3 ;;
     *) echo "deps.sh: unknown group $1" >&2; exit 2 ;;
     esac
