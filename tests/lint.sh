@@ -64,6 +64,12 @@ for en in api/messages/*.en.json static/i18n/en.json; do
     diff <(catalog_keys "$en") <(catalog_keys "$zh") | sed -nE "s,^< (.*),$en:1: messages: only here\\, or other placeholders: \\1,p; s,^> (.*),$zh:1: messages: only here\\, or other placeholders: \\1,p" >>"$out"
     catalog_keys "$en" | cut -d' ' -f1 | uniq -d | sed "s,^,$en:1: messages: twice: ," >>"$out"
 done
+# All files of one language are merged, so a key stands in one of them only.
+for language in en zh-CN; do
+    for file in api/messages/*."$language".json; do
+        [ ! -f "$file" ] || catalog_keys "$file" | cut -d' ' -f1 | sed "s,\$, $file,"
+    done | LC_ALL=C sort | awk '$1 == last && $2 != where { print $2 ":1: messages: " $1 " stands in " where " too" } { last = $1; where = $2 }' >>"$out"
+done
 for zh in api/messages/*.zh-CN.json; do
     [ ! -f "$zh" ] || [ -f "${zh%.zh-CN.json}.en.json" ] || echo "$zh:1: messages: ${zh%.zh-CN.json}.en.json is missing" >>"$out"
 done
