@@ -21,10 +21,16 @@ static const struct param_field FIELDS[] = {
     ROW(speed_high_calibrated), ROW(speed_low_analytic), ROW(speed_high_analytic), ROW(price_band_firm),
     ROW(price_band_illustrative), ROW(price_band_derived), ROW(price_band_per_month), ROW(failure_band),
     ROW(risk_weight_deadline), ROW(risk_weight_team), ROW(risk_weight_price), ROW(risk_weight_communication),
-    ROW(risk_weight_spot), ROW(risk_weight_queue),
+    ROW(risk_weight_spot), ROW(risk_weight_queue), ROW(speed_common_share),
+    ROW(price_common_share), ROW(order_close_probability),
 };
 
 int assume_bind(const struct param_table *params, struct assume *ret, struct err *err)
 {
     return param_bind(params, FIELDS, sizeof FIELDS / sizeof *FIELDS, ret, err);
+}
+
+const char *assume_name(size_t i)
+{
+    return i < sizeof FIELDS / sizeof *FIELDS ? FIELDS[i].key : NULL;
 }

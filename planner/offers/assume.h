@@ -25,10 +25,13 @@ struct assume { /* members have the names of their rows */
         speed_high_measured, speed_low_calibrated, speed_high_calibrated, speed_low_analytic,
         speed_high_analytic, price_band_firm, price_band_illustrative, price_band_derived, price_band_per_month,
         failure_band, risk_weight_deadline, risk_weight_team, risk_weight_price, risk_weight_communication,
-        risk_weight_spot, risk_weight_queue;
+        risk_weight_spot, risk_weight_queue, speed_common_share, price_common_share, order_close_probability;
 };
 
 /* ERR_NOT_FOUND names the first missing row. */
 int assume_bind(const struct param_table *params, struct assume *ret, struct err *err);
+
+/* The rows by number, for the list of what an answer assumed; NULL past the last. */
+const char *assume_name(size_t i);
 
 #endif

@@ -47,29 +47,28 @@ double candidate_staging_hours(const struct build *b)
     return b->training.dataset_gb * 8 / (gbps * b->a.line_efficiency) / 3600;
 }
 
-int candidate_max_nodes(const struct build *b, bool *ret_by_team)
+double candidate_team_nodes(const struct assume *a, enum team team)
 {
-    const struct constraints *c = &b->workload->constraints;
-    double team = b->a.max_nodes_considered, most = team;
-    switch (c->team) {
+    switch (team) {
     case TEAM_NONE:
-        team = b->a.team_max_nodes_none;
-        break;
+        return a->team_max_nodes_none;
     case TEAM_SINGLE_NODE:
-        team = b->a.team_max_nodes_single_node;
-        break;
+        return a->team_max_nodes_single_node;
     case TEAM_SLURM:
-        team = b->a.team_max_nodes_slurm;
-        break;
+        return a->team_max_nodes_slurm;
     case TEAM_KUBERNETES:
-        team = b->a.team_max_nodes_kubernetes;
-        break;
+        return a->team_max_nodes_kubernetes;
     case TEAM_EXPERT:
-        team = b->a.team_max_nodes_expert;
-        break;
     case TEAM_UNSTATED:
         break;
     }
+    return a->team_max_nodes_expert;
+}
+
+int candidate_max_nodes(const struct build *b, bool *ret_by_team)
+{
+    const struct constraints *c = &b->workload->constraints;
+    double team = candidate_team_nodes(&b->a, c->team), most = b->a.max_nodes_considered;
     if (c->max_nodes > 0)
         most = fmin(most, c->max_nodes);
     *ret_by_team = team < most;

@@ -51,6 +51,9 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
 /* Hours of moving the data set in over the customer's line, before anything can run. */
 double candidate_staging_hours(const struct build *b);
 
+/* Most nodes a team of this kind can run by itself. */
+double candidate_team_nodes(const struct assume *a, enum team team);
+
 /* Most nodes the request and its team allow; *ret_by_team: the team is what caps it. */
 int candidate_max_nodes(const struct build *b, bool *ret_by_team);
 

@@ -1,0 +1,193 @@
+/* answer.c — see answer.h. */
+#include "planner/offers/answer.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/costing.h"
+#include "planner/offers/phases.h"
+#include "planner/offers/reserve.h"
+
+static const struct rate *rate_of_line(const struct offer *o, bool by_card, const struct cost_line *line)
+{
+    for (size_t i = 0; i < o->n_rates; i++)
+        if (o->rates[i].price == line->price && o->rates[i].per_card == by_card)
+            return &o->rates[i];
+    return NULL;
+}
+
+/* Months or years that one machine is taken for. */
+static int terms_of(const struct rate *r, const struct cost_line *line, int64_t machines)
+{
+    int64_t permits = r->quantity_milli > 0 ? line->quantity_milli / r->quantity_milli : 0;
+    int months = r->price->term_months > 1 ? r->price->term_months : 1;
+    int terms = r->mode == MODE_ANNUAL ? (months + 11) / 12 : months;
+    return r->days == 0 || machines <= 0 ? 0 : (int)((permits + machines - 1) / machines) * terms;
+}
+
+/* The group's largest line says how it is paid. */
+static void add_supply(struct option *o, const char *role, const struct offer *offer, bool by_card, int cards,
+                       int units, bool serve)
+{
+    if (o->n_supply == sizeof o->supply / sizeof *o->supply)
+        return;
+    struct supply *s = &o->supply[o->n_supply++];
+    *s = (struct supply){.role = role, .sku = offer->sku, .gpus_per_node = cards, .nodes = units};
+    s->mode = offer->rates[0].mode;
+    s->price = offer->rates[0].price;
+    const struct cost_line *most = NULL;
+    const struct rate *rate = NULL;
+    for (size_t i = 0; i < o->cost.n_lines; i++) {
+        const struct cost_line *l = &o->cost.lines[i];
+        if (l->sku != offer->sku || (l->section == SECTION_INFERENCE_RESERVE) != serve ||
+            (most != NULL && l->minor <= most->minor))
+            continue;
+        const struct rate *r = rate_of_line(offer, by_card, l);
+        if (r == NULL)
+            continue;
+        most = l;
+        rate = r;
+    }
+    if (most == NULL)
+        return;
+    s->mode = most->mode;
+    s->price = most->price;
+    s->term_units = terms_of(rate, most, by_card ? (int64_t)cards * units : units);
+}
+
+static void answer_supply(const struct draft *d, struct option *o)
+{
+    for (int g = 0; g < d->n_groups; g++) {
+        const struct draft_group *group = &d->groups[g];
+        bool serve = strcmp(group->role, "serve") == 0;
+        if (!serve || d->reserve == NULL || d->reserve->offer == NULL)
+            add_supply(o, group->role, group->offer, group->by_card, group->cards, group->units, false);
+    }
+    const struct reserve_plan *r = d->reserve;
+    if (r == NULL || r->offer == NULL)
+        return;
+    int node = r->offer->sku->gpus_per_node;
+    int cards = !r->by_card ? node : r->units < node ? r->units : node;
+    add_supply(o, "serve", r->offer, r->by_card, cards, r->by_card ? (r->units + cards - 1) / cards : r->units, true);
+}
+
+/* Every price of the bill that is not firm, or old, is told once a kind. */
+static void answer_prices(struct build *b, struct option *o)
+{
+    for (size_t i = 0; i < o->cost.n_lines; i++) {
+        const struct price *p = o->cost.lines[i].price;
+        if (p == NULL)
+            continue;
+        const char *of = p->sku != NULL ? p->sku->id : p->subject_id;
+        if (p->state == PRICE_ILLUSTRATIVE)
+            note_text(note_add_once(&o->warnings, "price_illustrative"), "item", of);
+        if (p->state == PRICE_DERIVED)
+            note_text(note_text(note_add_once(&o->warnings, "price_derived"), "item", of), "rule", p->rule);
+        int age = p->observed_on != DATE_NONE ? b->as_of - p->observed_on : 0;
+        if (age > (int)b->a.price_stale_days) {
+            struct note *n = note_text(note_add_once(&o->warnings, "price_stale"), "item", of);
+            note_num(note_date(n, "observed_on", p->observed_on), "days", age);
+        }
+    }
+}
+
+static void answer_finish(const struct build *b, const struct reckoning *r, struct finish *f)
+{
+    f->expected_days = f->low_days = f->high_days = ceil(r->schedule.finish_days - 1e-9);
+    f->finish_on = b->start + r->schedule.finish_day;
+    f->has_deadline = b->deadline_day != INT_MAX;
+    f->meets_deadline = f->has_deadline ? r->schedule.finish_day <= b->deadline_day : true;
+    f->deadline_probability = NAN;
+}
+
+/* Hours from which a month, months from which a year costs less, of the machine the job runs on. */
+static void answer_break_even(const struct draft *d, struct option *o)
+{
+    double hour = INFINITY, month = INFINITY, year = INFINITY;
+    const struct draft_group *g = &d->groups[d->train_group];
+    for (size_t i = 0; i < g->offer->n_rates; i++) {
+        const struct rate *r = &g->offer->rates[i];
+        double cost = (double)r->quantity_milli * (double)r->unit_micros;
+        if (r->per_card != g->by_card || !(cost > 0))
+            continue;
+        if (r->mode == MODE_HOURLY)
+            hour = fmin(hour, cost);
+        else if (r->mode == MODE_MONTHLY)
+            month = fmin(month, cost * 30 / r->days);
+        else if (r->mode == MODE_ANNUAL)
+            year = fmin(year, cost * 365 / r->days);
+    }
+    o->monthly_beats_hourly_after_hours = isfinite(month) && isfinite(hour) ? month / hour : NAN;
+    o->annual_beats_monthly_after_months = isfinite(year) && isfinite(month) ? year / month : NAN;
+}
+
+static const char *title_code(const struct draft *d)
+{
+    switch (d->kind) {
+    case KIND_SMALL_CLUSTER:
+        return "title_cluster";
+    case KIND_HYBRID_CLOUD:
+        return "title_hybrid";
+    case KIND_UNIVERSITY_TIME:
+        return "title_university";
+    case KIND_SINGLE_MACHINE:
+    case KIND_COUNT:
+        break;
+    }
+    return "title_single";
+}
+
+static void answer_title(const struct draft *d, struct option *o)
+{
+    const struct draft_group *g = &d->groups[d->train_group];
+    const struct provider *p = g->offer->sku->provider;
+    o->title = d->title;
+    if (o->title.code != NULL)
+        return;
+    struct note *n = &o->title;
+    *n = (struct note){.code = title_code(d), .short_by = NAN};
+    note_num(note_num(note_text(n, "gpu", g->offer->sku->gpu->name), "cards", g->cards), "nodes", g->units);
+    note_text(note_text(note_text(n, "provider_zh", p->name_zh), "provider_en", p->name_en), "mode",
+              pricing_mode_name(o->n_supply > 0 ? o->supply[0].mode : MODE_HOURLY));
+}
+
+static void copy_notes(struct note_list *to, const struct note_list *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        *note_add(to, from->items[i].code) = from->items[i];
+}
+
+int answer_option(struct build *b, struct draft *d, struct err *err)
+{
+    struct bill bill;
+    struct option *o = arena_alloc(b->arena, sizeof *o);
+    if (o == NULL)
+        return err_set(err, ERR_NOMEM, "no room for an option");
+    d->option = o;
+    o->kind = d->kind;
+    note_list_init(&o->reasons, b->arena);
+    note_list_init(&o->warnings, b->arena);
+    if (costing_bill(b, d, &d->base->schedule, &bill) != 0 || costing_finish(b, &bill, &o->cost) != 0)
+        return err_set(err, ERR_RANGE, "an option's cost leaves the range of amounts");
+    if (phases_answer(b, d, d->base, o) != 0)
+        return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
+    if (d->estimate != NULL) {
+        o->estimate = *d->estimate;
+        copy_notes(&o->warnings, &d->estimate->warnings);
+    }
+    copy_notes(&o->reasons, &d->reasons);
+    copy_notes(&o->warnings, &d->warnings);
+    answer_finish(b, d->base, &o->finish);
+    if (d->reserve != NULL)
+        reserve_answer(d->reserve, &o->reserve);
+    else
+        o->reserve.basis = "none";
+    if (d->reserve != NULL && d->reserve->missing)
+        note_add_once(&o->warnings, "reserve_missing");
+    answer_supply(d, o);
+    answer_prices(b, o);
+    answer_break_even(d, o);
+    answer_title(d, o);
+    return 0;
+}

@@ -1,0 +1,192 @@
+/* rank.c — see rank.h. */
+#include "planner/offers/rank.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/candidate.h"
+
+static void limit_deadline(struct build *b, struct draft *d)
+{
+    struct option *o = d->option;
+    if (b->deadline_day == INT_MAX || o->finish.deadline_probability >= b->a.deadline_confidence)
+        return;
+    o->feasible = false;
+    double late = o->finish.high_days - (b->deadline_day + 1);
+    struct note *n = note_add(&o->reasons, "deadline_missed");
+    n->short_by = fmax(late, 1);
+    note_percent(note_date(n, "deadline", b->start + b->deadline_day), "probability", o->finish.deadline_probability);
+    note_num(note_date(n, "finish", o->finish.finish_on), "short_by", n->short_by);
+    if (o->finish.expected_days <= b->a.near_miss_factor * (b->deadline_day + 1))
+        note_num(note_add(&o->warnings, "near_miss"), "factor", b->a.near_miss_factor);
+}
+
+static void limit_budget(struct build *b, struct draft *d)
+{
+    struct option *o = d->option;
+    if (b->budget_minor == 0 || o->cost.high <= b->budget_minor)
+        return;
+    o->feasible = false;
+    struct note *n = note_add(&o->reasons, "budget_exceeded");
+    n->short_by = (double)(o->cost.high - b->budget_minor) / 100;
+    note_money(note_money(note_money(n, "budget", b->budget_minor), "high", o->cost.high), "total", o->cost.total);
+    note_money(n, "short_by", o->cost.high - b->budget_minor);
+    if ((double)o->cost.high <= b->a.near_miss_factor * (double)b->budget_minor)
+        note_num(note_add_once(&o->warnings, "near_miss"), "factor", b->a.near_miss_factor);
+}
+
+void rank_limits(struct build *b, const struct option_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        l->items[i]->option->feasible = true;
+        limit_deadline(b, l->items[i]);
+        limit_budget(b, l->items[i]);
+    }
+}
+
+/* What the option asks of the team against what it can run: 0 = easy, 1 = beyond it. */
+static double team_gap(const struct build *b, const struct draft *d)
+{
+    enum team team = b->workload->constraints.team;
+    double most = candidate_team_nodes(&b->a, team == TEAM_UNSTATED ? TEAM_SINGLE_NODE : team);
+    double ability = log2(fmax(1, most)) + 1;
+    double nodes = d->kind == KIND_SINGLE_MACHINE ? 0.5 : fmax(2, d->groups[d->train_group].units);
+    return fmin(1, (log2(nodes) + 1) / (ability + 1));
+}
+
+static double risk_index(const struct build *b, const struct draft *d)
+{
+    const struct option *o = d->option;
+    const struct assume *a = &b->a;
+    double late = isnan(o->finish.deadline_probability) ? 0 : 1 - o->finish.deadline_probability;
+    double wide = a->price_band_illustrative > 0 ? 2 * a->price_band_illustrative : 1;
+    double price = fmin(1, uncertainty_bands(b, d).price / wide);
+    double communication = d->estimate != NULL && d->estimate->has_training
+                               ? fmax(0, d->estimate->training.communication_share)
+                               : 0;
+    double queue = d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
+    return fmin(1, a->risk_weight_deadline * late + a->risk_weight_team * team_gap(b, d) +
+                       a->risk_weight_price * price + a->risk_weight_communication * fmin(1, communication) +
+                       a->risk_weight_spot * d->base->spot_share + a->risk_weight_queue * queue);
+}
+
+static bool any_feasible(const struct option_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i]->option->feasible)
+            return true;
+    return false;
+}
+
+static void score(const struct build *b, const struct option_list *l)
+{
+    double least = INFINITY, soonest = INFINITY, wc, wt, wr;
+    bool feasible = any_feasible(l);
+    candidate_weights(b, &wc, &wt, &wr);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct option *o = l->items[i]->option;
+        if (feasible && !o->feasible)
+            continue;
+        least = fmin(least, (double)o->cost.total);
+        soonest = fmin(soonest, o->finish.expected_days);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        struct option *o = l->items[i]->option;
+        struct scores *s = &o->scores;
+        s->cost = o->cost.total > 0 ? fmin(1, least / (double)o->cost.total) : 1;
+        s->time = fmin(1, soonest / o->finish.expected_days);
+        s->risk = 1 - risk_index(b, l->items[i]);
+        s->overall = (wc * s->cost + wt * s->time + wr * s->risk) / (wc + wt + wr);
+    }
+}
+
+static bool dominates(const struct option *a, const struct option *b)
+{
+    bool no_worse = a->cost.total <= b->cost.total && a->finish.expected_days <= b->finish.expected_days &&
+                    a->scores.risk >= b->scores.risk;
+    bool better = a->cost.total < b->cost.total || a->finish.expected_days < b->finish.expected_days ||
+                  a->scores.risk > b->scores.risk;
+    return no_worse && better;
+}
+
+static void mark_front(const struct option_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct option *o = l->items[i]->option;
+        o->on_pareto_front = true;
+        for (size_t j = 0; j < l->n; j++) {
+            const struct option *other = l->items[j]->option;
+            if (other->feasible >= o->feasible && dominates(other, o))
+                o->on_pareto_front = false;
+        }
+    }
+}
+
+static bool before(const struct option *a, const struct option *b)
+{
+    if (a->feasible != b->feasible)
+        return a->feasible;
+    if (a->scores.overall > b->scores.overall || a->scores.overall < b->scores.overall)
+        return a->scores.overall > b->scores.overall;
+    if (a->cost.total != b->cost.total)
+        return a->cost.total < b->cost.total;
+    return a->kind < b->kind;
+}
+
+static void sort(struct option_list *l, struct spread *spreads)
+{
+    for (size_t i = 1; i < l->n; i++)
+        for (size_t j = i; j > 0 && before(l->items[j]->option, l->items[j - 1]->option); j--) {
+            struct draft *d = l->items[j];
+            struct spread s = spreads[j];
+            l->items[j] = l->items[j - 1];
+            spreads[j] = spreads[j - 1];
+            l->items[j - 1] = d;
+            spreads[j - 1] = s;
+        }
+}
+
+/* An infeasible option is shown where it is its kind's only word: the nearest miss. A feasible one of a kind that is
+ * there already gives way when the answer is full. */
+static bool shown(const struct option_list *l, size_t kept, const struct option *o, size_t most)
+{
+    size_t of_kind = 0;
+    for (size_t i = 0; i < kept; i++)
+        of_kind += l->items[i]->option->kind == o->kind;
+    return of_kind == 0 || (o->feasible && kept < most);
+}
+
+static void drop_surplus(const struct build *b, struct option_list *l, struct spread *spreads)
+{
+    size_t kept = 0, most = (size_t)b->a.options_max;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!shown(l, kept, l->items[i]->option, most))
+            continue;
+        l->items[kept] = l->items[i];
+        spreads[kept++] = spreads[i];
+    }
+    l->n = kept;
+}
+
+static void label(struct option *o, size_t number)
+{
+    o->rank = (int)number + 1;
+    memset(o->label, 0, sizeof o->label);
+    if (number < 26) {
+        o->label[0] = (char)('A' + number);
+    } else {
+        o->label[0] = (char)('A' + number / 26 - 1);
+        o->label[1] = (char)('A' + number % 26);
+    }
+}
+
+void rank_order(struct build *b, struct option_list *l, struct spread *spreads)
+{
+    score(b, l);
+    sort(l, spreads);
+    drop_surplus(b, l, spreads);
+    mark_front(l);
+    for (size_t i = 0; i < l->n; i++)
+        label(l->items[i]->option, i);
+}

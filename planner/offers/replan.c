@@ -1,0 +1,85 @@
+/* replan.c — the best option under a changed workload: what relaxations and sensitivity are made of. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/build.h"
+#include "planner/offers/candidate.h"
+#include "planner/offers/reserve.h"
+#include "planner/offers/summary.h"
+
+/* Physics depends on the model, the training and the readings, never on constraints or prices. */
+static bool same_physics(const struct workload *a, const struct workload *b)
+{
+    return memcmp(&a->model, &b->model, sizeof a->model) == 0 &&
+           memcmp(&a->training, &b->training, sizeof a->training) == 0 &&
+           memcmp(&a->measured, &b->measured, sizeof a->measured) == 0 && a->overrides == b->overrides &&
+           a->n_overrides == b->n_overrides;
+}
+
+static bool same_load(const struct workload *a, const struct workload *b)
+{
+    const struct constraints *x = &a->constraints, *y = &b->constraints;
+    return memcmp(&a->serving, &b->serving, sizeof a->serving) == 0 && x->city == y->city && x->gpus == y->gpus &&
+           x->n_gpus == y->n_gpus && x->providers == y->providers && x->n_providers == y->n_providers &&
+           x->data_sensitive == y->data_sensitive && x->can_desensitise == y->can_desensitise &&
+           (a->serving.stated || memcmp(&a->model, &b->model, sizeof a->model) == 0);
+}
+
+/* A slow run (90th percentile) at a dear price has to keep the limits, as in the plan itself. */
+static bool keeps_limits(struct build *b, const struct draft *d)
+{
+    struct bands bands = uncertainty_bands(b, d);
+    struct what_if late = what_if_expected, dear = what_if_expected;
+    struct reckoning r;
+    late.time = pow(bands.speed_high, 0.8416 / 1.2816); /* the 80th percentile */
+    if (b->deadline_day != INT_MAX &&
+        (draft_reckon(b, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
+        return false;
+    dear.time = bands.speed_high;
+    dear.price = 1 + bands.price;
+    return b->budget_minor == 0 || (draft_reckon(b, d, &dear, &r) == 0 && r.total <= b->budget_minor);
+}
+
+static void take_best(struct build *b, const struct option_list *l, struct replan *ret)
+{
+    double wc, wt, wr, least = INFINITY, soonest = INFINITY, best = -1;
+    candidate_weights(b, &wc, &wt, &wr);
+    for (size_t i = 0; i < l->n; i++) {
+        least = fmin(least, (double)l->items[i]->base->total);
+        soonest = fmin(soonest, l->items[i]->base->schedule.finish_days);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        const struct draft *d = l->items[i];
+        bool feasible = keeps_limits(b, d);
+        double total = fmax(1, (double)d->base->total);
+        double value = wc * least / total + wt * soonest / d->base->schedule.finish_days + (feasible ? 2 : 0);
+        if (value <= best)
+            continue;
+        best = value;
+        *ret = (struct replan){feasible, d->kind, d->base->total, b->start + d->base->schedule.finish_day, d};
+    }
+}
+
+int build_replan(struct build *b, const struct workload *changed, unsigned kinds, struct replan *ret, struct err *err)
+{
+    struct plan_request q = {b->catalog, changed, b->as_of};
+    struct option_list list = {0};
+    struct build *child = arena_alloc(b->arena, sizeof *child);
+    if (child == NULL)
+        return err_set(err, ERR_NOMEM, "no room to plan again");
+    *ret = (struct replan){.feasible = false, .kind = KIND_COUNT};
+    if (build_init(child, &q, b->arena, err) != 0)
+        return -1;
+    child->lean = true;
+    if (same_physics(b->workload, changed))
+        memcpy(child->physics, b->physics, sizeof child->physics);
+    if (same_load(b->workload, changed))
+        child->reserve = b->reserve;
+    else if (reserve_build(child, err) != 0)
+        return -1;
+    if (plan_build_kinds(child, kinds, &list, err) != 0)
+        return -1;
+    take_best(child, &list, ret);
+    return 0;
+}

@@ -1,0 +1,194 @@
+/* summary.c — see summary.h. */
+#include "planner/offers/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/diagnosis.h"
+
+static const char *recommendation_code(const struct build *b, const struct plan *plan)
+{
+    const struct option *first = &plan->options[0];
+    size_t feasible = 0;
+    bool cheapest = true, soonest = true;
+    for (size_t i = 0; i < plan->n_options; i++) {
+        const struct option *o = &plan->options[i];
+        if (!o->feasible)
+            continue;
+        feasible++;
+        cheapest &= first->cost.total <= o->cost.total;
+        soonest &= first->finish.expected_days <= o->finish.expected_days;
+    }
+    if (feasible == 1)
+        return "only_feasible";
+    if (cheapest && soonest)
+        return "cheapest_and_soonest";
+    if (soonest && b->workload->priority == PRIORITY_FASTEST)
+        return "fastest_feasible";
+    return cheapest ? "cheapest_feasible" : soonest ? "fastest_feasible" : "best_balance";
+}
+
+static void recommend(const struct build *b, struct plan *plan)
+{
+    struct note *n = &plan->recommendation;
+    if (plan->n_options == 0 || !plan->options[0].feasible) {
+        *n = (struct note){.code = "nothing_feasible", .short_by = NAN};
+        return;
+    }
+    const struct option *o = &plan->options[0];
+    plan->recommended = o->label;
+    *n = (struct note){.code = recommendation_code(b, plan), .short_by = NAN};
+    note_date(note_money(note_text(n, "label", o->label), "total", o->cost.total), "finish", o->finish.finish_on);
+    plan->monthly_beats_hourly_after_hours = o->monthly_beats_hourly_after_hours;
+    plan->annual_beats_monthly_after_months = o->annual_beats_monthly_after_months;
+}
+
+/* The order of the first two is close when the second is often the cheaper one and little divides their scores. */
+static void warn_close(const struct build *b, const struct option_list *l, const struct spread *s, struct plan *plan)
+{
+    if (l->n < 2 || !plan->options[1].feasible)
+        return;
+    double sure = uncertainty_cheaper(&s[0], &s[1]);
+    sure = plan->options[0].cost.total <= plan->options[1].cost.total ? sure : 1 - sure;
+    double apart = plan->options[0].scores.overall - plan->options[1].scores.overall;
+    if (sure >= b->a.order_close_probability && apart > 0.02)
+        return;
+    struct bands x = uncertainty_bands(b, l->items[0]), y = uncertainty_bands(b, l->items[1]);
+    double speed = fmax(log(x.speed_high / x.speed_low), log(y.speed_high / y.speed_low)) / 2;
+    const char *code = speed > fmax(x.price, y.price) ? "order_close_speed" : "order_close_price";
+    struct note *n = note_percent(note_add(&plan->warnings, code), "probability", sure);
+    note_text(note_text(n, "first", plan->options[0].label), "second", plan->options[1].label);
+}
+
+static const struct draft *best_of(const struct option_list *l, enum option_kind kind)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i]->kind == kind)
+            return l->items[i];
+    return NULL;
+}
+
+/* Cost of the single machine less that of the cluster at `factor` times the work; NAN beyond the horizon. */
+static double lead(struct build *b, const struct draft *single, const struct draft *cluster, double factor)
+{
+    struct what_if w = what_if_expected;
+    struct reckoning one, many;
+    w.time = factor;
+    if (draft_reckon(b, cluster, &w, &many) != 0)
+        return NAN;
+    return draft_reckon(b, single, &w, &one) != 0 ? INFINITY : (double)(one.total - many.total);
+}
+
+/* Tokens from which the best cluster costs less than the best single machine, by doubling and then halving. */
+static double cluster_break_even(struct build *b, const struct option_list *l)
+{
+    const struct draft *single = best_of(l, KIND_SINGLE_MACHINE), *cluster = best_of(l, KIND_SMALL_CLUSTER);
+    double tokens = b->training.tokens, low = 1.0 / 64, high = low;
+    if (single == NULL || cluster == NULL || !(tokens > 0))
+        return NAN;
+    while (high <= 64 && !(lead(b, single, cluster, high) > 0)) {
+        low = high;
+        high *= 4;
+    }
+    if (high > 64 || high <= low)
+        return NAN;
+    for (int i = 0; i < 8; i++) {
+        double middle = sqrt(low * high);
+        if (lead(b, single, cluster, middle) > 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high * tokens;
+}
+
+static int add_assumption(struct build *b, struct plan *plan, const char *name)
+{
+    const struct param *p = param_find(&b->params, name);
+    const struct workload *w = b->workload;
+    if (p == NULL)
+        return 0;
+    if (!arena_grow(b->arena, (void **)&plan->assumptions, &plan->cap_assumptions, plan->n_assumptions,
+                    sizeof *plan->assumptions))
+        return -1;
+    const char *source = p->source;
+    for (size_t i = 0; i < w->n_overrides; i++)
+        if (strcmp(w->overrides[i].name, name) == 0)
+            source = "request";
+    plan->assumptions[plan->n_assumptions++] = (struct plan_assumption){p->key, p->value, source, p->unit};
+    return 0;
+}
+
+static int list_assumptions(struct build *b, struct plan *plan)
+{
+    const struct workload *w = b->workload;
+    for (size_t i = 0; assume_name(i) != NULL; i++)
+        if (add_assumption(b, plan, assume_name(i)) != 0)
+            return -1;
+    for (size_t i = 0; i < w->n_overrides; i++) {
+        bool listed = false;
+        for (size_t j = 0; j < plan->n_assumptions && !listed; j++)
+            listed = strcmp(plan->assumptions[j].name, w->overrides[i].name) == 0;
+        if (!listed && add_assumption(b, plan, w->overrides[i].name) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void list_assumed(const struct build *b, struct plan *plan)
+{
+    const struct note_list *lists[] = {plan->n_options > 0 ? &plan->options[0].estimate.assumptions : NULL,
+                                       &b->reserve.notes};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (size_t i = 0; lists[k] != NULL && i < lists[k]->n; i++)
+            if (note_find(&plan->assumed, lists[k]->items[i].code) == NULL)
+                *note_add(&plan->assumed, "") = lists[k]->items[i];
+    if (b->workload->constraints.start_on == DATE_NONE)
+        note_date(note_add(&plan->assumed, "start_assumed"), "date", b->start);
+}
+
+static void list_warnings(const struct build *b, struct plan *plan)
+{
+    if (b->workload->constraints.mix_gpus)
+        note_add(&plan->warnings, "slow_card_gates");
+    for (size_t i = 0; i < b->price_missing.n; i++)
+        *note_add(&plan->warnings, "") = b->price_missing.items[i];
+    for (size_t i = 0; i < b->warnings.n; i++)
+        *note_add(&plan->warnings, "") = b->warnings.items[i];
+}
+
+/* Readings come first: a plan asked for because cards seemed short begins with whether they are. */
+static int diagnose(struct build *b, struct plan *plan, struct err *err)
+{
+    const struct workload *w = b->workload;
+    struct diagnosis d;
+    if (!w->measured.stated)
+        return 0;
+    if (diagnosis_from_measured(&w->measured, b->catalog, b->arena, &d, err) != 0)
+        return -1;
+    if (d.verdict == VERDICT_INSUFFICIENT || d.findings.n == 0)
+        return 0;
+    plan->has_diagnosis = true;
+    plan->diagnosis = d.findings.items[0].note;
+    if (!verdict_not_cards(d.verdict) || plan->n_options == 0)
+        return 0;
+    int64_t compute = plan->options[0].cost.by_section[SECTION_COMPUTE];
+    struct note *n = note_add(&plan->warnings, "not_cards");
+    note_money(note_percent(n, "share", d.recoverable_share), "saved",
+               (int64_t)llround((double)compute * d.recoverable_share));
+    return 0;
+}
+
+int summary_build(struct build *b, const struct option_list *ranked, const struct spread *spreads, struct plan *plan,
+                  struct err *err)
+{
+    plan->monthly_beats_hourly_after_hours = plan->annual_beats_monthly_after_months = NAN;
+    if (diagnose(b, plan, err) != 0)
+        return -1;
+    recommend(b, plan);
+    warn_close(b, ranked, spreads, plan);
+    list_warnings(b, plan);
+    plan->cluster_beats_single_at_tokens = cluster_break_even(b, ranked);
+    list_assumed(b, plan);
+    return list_assumptions(b, plan) != 0 ? err_set(err, ERR_NOMEM, "no room for the assumptions") : 0;
+}

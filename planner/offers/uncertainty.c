@@ -1,0 +1,254 @@
+/* uncertainty.c — see uncertainty.h. */
+#include "planner/offers/uncertainty.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "planner/offers/reserve.h"
+
+enum { KNOTS = 9 };
+enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */
+
+/* The 90th percentile of the standard normal distribution: half an 80 % band. */
+static const double Z90 = 1.2815515655446004;
+
+struct samples {
+    double normal[SOBOL_POINTS];
+    uint8_t common[DIM_OWN][SOBOL_POINTS];
+};
+
+static double price_band(const struct build *b, const struct price *p)
+{
+    double band = p->state == PRICE_DERIVED        ? b->a.price_band_derived
+                  : p->state == PRICE_ILLUSTRATIVE ? b->a.price_band_illustrative
+                                                   : b->a.price_band_firm;
+    if (p->observed_on != DATE_NONE && b->as_of > p->observed_on)
+        band += b->a.price_band_per_month * (b->as_of - p->observed_on) / b->a.month_days;
+    if (p->micros_high > p->micros && p->micros > 0)
+        band = fmax(band, (double)p->micros_high / (double)p->micros - 1);
+    return band;
+}
+
+struct bands uncertainty_bands(const struct build *b, const struct draft *d)
+{
+    struct bands r = {1, 1, 0};
+    const struct estimate *e = d->estimate;
+    if (d->speed_low > 0 && d->speed_high > 0) {
+        r.speed_low = d->speed_low;
+        r.speed_high = d->speed_high;
+    } else if (e != NULL && e->has_training) {
+        const struct training_estimate *t = &e->training;
+        bool known = t->tokens_per_s_per_gpu_low > 0 && t->tokens_per_s_per_gpu_high >= t->tokens_per_s_per_gpu_low;
+        r.speed_low = known                               ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_high
+                      : e->confidence == CONF_MEASURED   ? b->a.speed_low_measured
+                      : e->confidence == CONF_CALIBRATED ? b->a.speed_low_calibrated
+                                                         : b->a.speed_low_analytic;
+        r.speed_high = known                               ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_low
+                       : e->confidence == CONF_MEASURED   ? b->a.speed_high_measured
+                       : e->confidence == CONF_CALIBRATED ? b->a.speed_high_calibrated
+                                                          : b->a.speed_high_analytic;
+    }
+    r.speed_low = fmin(1, fmax(0.05, r.speed_low));
+    r.speed_high = fmax(1, fmin(20, r.speed_high));
+    const struct cost *c = d->option != NULL ? &d->option->cost : NULL;
+    double weight = 0;
+    for (size_t i = 0; c != NULL && i < c->n_lines; i++)
+        if (c->lines[i].price != NULL && c->lines[i].sku != NULL) {
+            r.price += (double)c->lines[i].minor * price_band(b, c->lines[i].price);
+            weight += (double)c->lines[i].minor;
+        }
+    if (c == NULL && d->n_groups > 0)
+        r.price = price_band(b, d->groups[d->train_group].offer->rates[0].price);
+    else
+        r.price = weight > 0 ? r.price / weight : 0;
+    return r;
+}
+
+/* Cost and finish of an option over the multiplier on time. */
+struct curve {
+    double time[KNOTS], total[KNOTS], finish[KNOTS];
+    int n;
+};
+
+static void draw_curve(struct build *b, const struct draft *d, double least, double most, struct curve *c)
+{
+    bool flat = least >= most;
+    c->n = 0;
+    for (int k = 0; k < (flat ? 1 : KNOTS); k++) {
+        struct what_if w = what_if_expected;
+        struct reckoning r;
+        w.time = flat ? 1 : least * pow(most / least, (double)k / (KNOTS - 1));
+        if (draft_reckon(b, d, &w, &r) != 0)
+            break; /* beyond the horizon: the last slope goes on */
+        c->time[c->n] = w.time;
+        c->total[c->n] = (double)r.total;
+        c->finish[c->n++] = r.schedule.finish_days;
+    }
+}
+
+static double read_curve(const struct curve *c, const double *y, double t)
+{
+    int k = 1;
+    if (c->n < 2)
+        return y[0];
+    while (k < c->n - 1 && t > c->time[k])
+        k++;
+    double share = (t - c->time[k - 1]) / (c->time[k] - c->time[k - 1]);
+    return fmax(0, y[k - 1] + share * (y[k] - y[k - 1]));
+}
+
+static double time_at(const struct bands *bands, double z)
+{
+    double edge = z < 0 ? bands->speed_low : bands->speed_high;
+    return pow(edge, fabs(z) / Z90);
+}
+
+/* Days of waiting more or less than expected: the sum of all jobs' lognormal waits, taken as one lognormal. */
+static double queue_days(const struct draft *d, double z)
+{
+    if (d->queue_jobs <= 0 || !(d->queue_median_h > 0) || d->queue_p90_h <= d->queue_median_h)
+        return 0;
+    double one = log(d->queue_p90_h / d->queue_median_h) / Z90;
+    double mean = d->queue_median_h * exp(one * one / 2) * d->queue_jobs;
+    double variance = (exp(one * one) - 1) / d->queue_jobs; /* of the sum, relative to its mean squared */
+    double sigma = sqrt(log(1 + variance));
+    return (mean * exp(sigma * z - sigma * sigma / 2) - mean) / 24;
+}
+
+static double mix(double share, double common, double own)
+{
+    return sqrt(share) * common + sqrt(1 - share) * own;
+}
+
+struct option_sample {
+    const struct samples *s;
+    uint8_t own_speed[SOBOL_POINTS], own_price[SOBOL_POINTS];
+    struct bands bands;
+    struct curve curve;
+};
+
+static double load_at(const struct build *b, double z)
+{
+    return z < 0 ? 1 - (1 - b->a.load_low) * -z / Z90 : 1 + (b->a.load_high - 1) * z / Z90;
+}
+
+static void sample_point(const struct build *b, const struct draft *d, const struct option_sample *o, int i,
+                         struct spread *ret)
+{
+    const struct samples *s = o->s;
+    double z[DIM_OWN];
+    for (int dim = 0; dim < DIM_OWN; dim++)
+        z[dim] = s->normal[s->common[dim][i]];
+    double overhead = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
+    double failures = 1 + fmax(0, overhead) * b->a.failure_band * z[DIM_FAILURE] / Z90;
+    double time = time_at(&o->bands, mix(b->a.speed_common_share, z[DIM_SPEED], s->normal[o->own_speed[i]])) * failures;
+    double price = mix(b->a.price_common_share, z[DIM_PRICE], s->normal[o->own_price[i]]) * o->bands.price / Z90;
+    double total = read_curve(&o->curve, o->curve.total, time);
+    double machines = d->option->cost.total > 0 && d->base->net > 0
+                          ? (double)d->base->machines_net / (double)d->base->net
+                          : 0;
+    double load = d->reserve != NULL ? reserve_change(b, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
+    double tax = d->base->net > 0 ? (double)d->base->tax / (double)d->base->net : 0;
+    double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + tax) : 0;
+    total += total * machines * price + reserve * price + load * (1 + tax);
+    ret->total[i] = (float)fmax(0, total);
+    ret->finish[i] = (float)fmax(1, read_curve(&o->curve, o->curve.finish, time) + queue_days(d, z[DIM_QUEUE]));
+}
+
+/* The k-th smallest (k from 0); reorders v. */
+static float nth(float *v, int n, int k)
+{
+    int lo = 0, hi = n - 1;
+    while (lo < hi) {
+        float pivot = v[(lo + hi) / 2];
+        int i = lo, j = hi;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i <= j) {
+                float t = v[i];
+                v[i++] = v[j];
+                v[j--] = t;
+            }
+        }
+        if (k <= j)
+            hi = j;
+        else if (k >= i)
+            lo = i;
+        else
+            break;
+    }
+    return v[k];
+}
+
+static double percentile(const float *values, double share)
+{
+    float copy[SOBOL_POINTS];
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        copy[i] = values[i];
+    return (double)nth(copy, SOBOL_POINTS, (int)(share * (SOBOL_POINTS - 1) + 0.5));
+}
+
+static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
+{
+    int64_t low = llround(percentile(s->total, 0.1)), high = llround(percentile(s->total, 0.9));
+    o->cost.low = low < o->cost.total ? low : o->cost.total;
+    o->cost.high = high > o->cost.total ? high : o->cost.total;
+    o->finish.low_days = fmin(ceil(percentile(s->finish, 0.1) - 0.01), o->finish.expected_days);
+    o->finish.high_days = fmax(ceil(percentile(s->finish, 0.9) - 0.01), o->finish.expected_days);
+    o->finish.deadline_probability = NAN;
+    if (b->deadline_day == INT_MAX)
+        return;
+    int in_time = 0;
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        in_time += ceil((double)s->finish[i] - 0.01) <= b->deadline_day + 1;
+    o->finish.deadline_probability = (double)in_time / SOBOL_POINTS;
+}
+
+static void answer_cheapest(const struct option_list *l, const struct spread *spreads)
+{
+    for (int i = 0; i < SOBOL_POINTS; i++) {
+        size_t best = 0;
+        for (size_t j = 1; j < l->n; j++)
+            if (spreads[j].total[i] < spreads[best].total[i])
+                best = j;
+        l->items[best]->option->probability_cheapest += 1.0 / SOBOL_POINTS;
+    }
+}
+
+int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err)
+{
+    struct samples s;
+    struct spread *spreads = arena_array(b->arena, l->n + 1, sizeof *spreads);
+    if (spreads == NULL)
+        return err_set(err, ERR_NOMEM, "no room for a sample");
+    sobol_normal(s.normal);
+    for (int dim = 0; dim < DIM_OWN; dim++)
+        sobol_dimension(dim, s.common[dim]);
+    for (size_t j = 0; j < l->n; j++) {
+        const struct draft *d = l->items[j];
+        struct option_sample o = {.s = &s, .bands = uncertainty_bands(b, d)};
+        double far = s.normal[SOBOL_POINTS - 1] / Z90;
+        sobol_dimension(DIM_OWN + 2 * (int)j, o.own_speed);
+        sobol_dimension(DIM_OWN + 1 + 2 * (int)j, o.own_price);
+        draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
+        if (o.curve.n == 0)
+            return err_set(err, ERR_INTERNAL, "an option that was reckoned cannot be reckoned again");
+        for (int i = 0; i < SOBOL_POINTS; i++)
+            sample_point(b, d, &o, i, &spreads[j]);
+        answer_spread(b, d->option, &spreads[j]);
+    }
+    answer_cheapest(l, spreads);
+    *ret_spreads = spreads;
+    return 0;
+}
+
+double uncertainty_cheaper(const struct spread *a, const struct spread *b)
+{
+    int n = 0;
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        n += a->total[i] < b->total[i];
+    return (double)n / SOBOL_POINTS;
+}

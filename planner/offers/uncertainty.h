@@ -1,0 +1,32 @@
+/* uncertainty.h — low, expected and high of cost and finish, and how likely each option is the cheapest or in time.
+ *
+ * Speed, price, load, failures and queues are sampled together on 256 fixed points. Every option is reckoned anew at
+ * several speeds (a slower run may flip a tariff) and read between them; prices and load act alike on every tariff.
+ */
+#ifndef SUANPAN_PLANNER_OFFERS_UNCERTAINTY_H
+#define SUANPAN_PLANNER_OFFERS_UNCERTAINTY_H
+
+#include "planner/offers/build.h"
+#include "planner/offers/sobol.h"
+
+struct spread {
+    float total[SOBOL_POINTS];  /* minor units */
+    float finish[SOBOL_POINTS]; /* days from the start */
+};
+
+/* Half widths of the 80 % bands that went in, for the risk index and for what would settle a close call. */
+struct bands {
+    double speed_low, speed_high; /* multipliers on time */
+    double price;                 /* share */
+};
+
+struct bands uncertainty_bands(const struct build *b, const struct draft *d);
+
+/* Fills low/high of cost and finish, deadline_probability and probability_cheapest of every draft's option; returns
+ * one spread a draft in *ret_spreads (NULL where there is no draft). */
+int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err);
+
+/* Share of points at which a costs less than b. */
+double uncertainty_cheaper(const struct spread *a, const struct spread *b);
+
+#endif
