@@ -122,14 +122,22 @@ double fabric_ring(const struct fabric *f, struct group g, bool tensor)
     return inside > 1 ? fmin(inner, out) : out;
 }
 
-double fabric_exchange(const struct fabric *f, struct group g)
+/* Distinct places out of n that k independent choices hit. */
+static double distinct(double n, double k)
+{
+    return n * (1 - pow(1 - 1 / n, k));
+}
+
+double fabric_exchange_seconds(const struct fabric *f, struct group g, double copies)
 {
     double inner = inner_rate(f, g, false);
     if (!leaves_domain(f, g) || f->domain_out <= 0)
-        return inner;
-    double outside = 1 - (double)ranks_in_domain(f, g) / g.n;
-    double card_out = f->domain_out / f->domain;
-    return 1 / (outside / card_out + (1 - outside) / inner);
+        return fmin(copies, distinct(g.n, copies)) * (g.n - 1) / g.n / inner;
+    /* A token travels once to every domain that has one of its experts, and is spread inside. */
+    double domains = (double)g.n / ranks_in_domain(f, g);
+    double outside = distinct(domains, copies) * (1 - 1 / domains);
+    double inside = fmax(0, distinct(g.n, copies) - outside);
+    return outside / (f->domain_out / f->domain) + inside / inner;
 }
 
 double fabric_latency(const struct fabric *f, struct group g)

@@ -30,8 +30,8 @@ struct group {
 
 /* B/s one rank of the group sends in a ring, with every other group of the same kind at work at once. */
 double fabric_ring(const struct fabric *f, struct group g, bool tensor);
-/* B/s of one rank in an exchange of everybody with everybody. */
-double fabric_exchange(const struct fabric *f, struct group g);
+/* Seconds for each byte of one rank's tokens when every token goes to `copies` random ranks of the group. */
+double fabric_exchange_seconds(const struct fabric *f, struct group g, double copies);
 /* Start-up time of one collective over the group. */
 double fabric_latency(const struct fabric *f, struct group g);
 /* Seconds to gather (or reduce and scatter) `bytes` in total over the group. */

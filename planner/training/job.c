@@ -141,7 +141,7 @@ static void resolve_stack(struct job *j, const struct layout *l)
     /* Eight-bit training outside FSDP is done by Transformer-Engine stacks. */
     bool engine = narrow && !j->sharded_stack;
     j->eight_bit_plain = narrow && j->sharded_stack && !j->parallel;
-    if (j->parallel || engine)
+    if ((j->parallel && !j->sharded_stack) || engine)
         j->stack = STACK_PARALLEL;
     else if (!j->finetune || j->compiled || names_degrees(l))
         j->stack = STACK_FUSED;

@@ -83,7 +83,8 @@ static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
     }
     c->recompute = RECOMPUTE_SELECTIVE;
     cut_derive(j, c);
-    c->recompute_share = share;
+    /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
+    c->recompute_share = j->stack == STACK_PARALLEL ? share * share : share;
     c->store_share = 1 - share;
     memory_of(j, c, m);
 }

@@ -45,11 +45,7 @@ static double expert_seconds(const struct job *j, const struct fabric *f, const 
         return 0;
     struct group g = {c->ep, c->tp};
     double layers = c->stage_layers * j->moe_layers / j->layers;
-    double copies = j->topk;
-    if (c->deepep)
-        copies = fmin(copies, (double)c->ep); /* one copy a rank, however many experts it holds */
-    double bytes = c->tokens / c->tp * copies * j->hidden * HALF;
-    double each = bytes * (c->ep - 1) / c->ep / fabric_exchange(f, g) + fabric_latency(f, g);
+    double each = c->tokens / c->tp * j->hidden * HALF * fabric_exchange_seconds(f, g, j->topk) + fabric_latency(f, g);
     return layers * (4 + 2 * fmin(c->recompute_share, j->k->moe_recompute_cap)) * each *
            (c->deepep ? j->k->deepep_exposed : j->k->a2a_exposed);
 }
@@ -116,7 +112,7 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     if (replicas < 2 || m->trained_params <= 0)
         return 0;
     struct group all = {replicas, c->tp}, own = {c->shard, c->tp};
-    double element = j->full_precision || j->stack == STACK_PARALLEL ? FULL : HALF;
+    double element = j->full_precision ? FULL : j->stack == STACK_PARALLEL ? j->k->gradient_wire_bytes : HALF;
     double params = m->trained_params;
     if (c->sharding == SHARD_ZERO3 && !j->frozen) {
         /* Scattered with every micro-batch already; copies of a shard group still have to agree. */
