@@ -81,9 +81,9 @@ static struct state_bytes trained_bytes(const struct job *j, const struct cut *c
         return (struct state_bytes){FULL, FULL, moments};
     if (j->half_states)
         return (struct state_bytes){HALF, HALF, j->optimizer == OPT_ADAMW_8BIT ? moments : moments / 2};
-    if (c->sharding == SHARD_ZERO3 || j->stack != STACK_PARALLEL)
+    if (c->sharding != SHARD_ZERO1 && (c->sharding == SHARD_ZERO3 || j->stack != STACK_PARALLEL))
         return (struct state_bytes){HALF, c->sharding == SHARD_ZERO3 ? HALF : FULL, FULL + moments};
-    return (struct state_bytes){HALF, j->k->grad_bytes_ddp, FULL + moments};
+    return (struct state_bytes){HALF, j->k->grad_bytes_ddp, FULL + moments + j->k->grad_shard_bytes};
 }
 
 struct shards {
@@ -159,8 +159,9 @@ static void working_buffers(const struct job *j, const struct cut *c, const stru
     m->buffers = 0;
     if (c->sharding == SHARD_ZERO3 && c->shard > 1)
         m->buffers += k->shard_units * element * layer_params(c, s) +
-                      (j->full_precision ? FULL : HALF) * j->embedding / vocab_cut(c);
-    if (!j->frozen && c->sharding != SHARD_NONE && c->sharding != SHARD_UNSTATED)
+                      k->shard_vocab * (j->full_precision ? FULL : HALF) * j->embedding / vocab_cut(c);
+    bool on_card = c->offload != OFFLOAD_OPTIMIZER && c->offload != OFFLOAD_PARAMETERS;
+    if (!j->frozen && !j->half_states && on_card && (c->sharding == SHARD_ZERO2 || c->sharding == SHARD_ZERO3))
         m->buffers += k->flat_bytes * (s->dense + s->vocab + s->experts) / c->shard;
     if (j->quantised)
         m->buffers += k->dequant_copies * HALF * j->hidden * fmax(j->ffn_width, j->attention_width) / c->tp;
@@ -201,7 +202,8 @@ static struct activation_bytes activations(const struct job *j, const struct cut
 static double logit_bytes(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
-    double each = j->stack == STACK_EAGER ? k->logits_eager : j->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
+    double eager = j->quantised ? k->logits_quant : k->logits_eager;
+    double each = j->stack == STACK_EAGER ? eager : j->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
     if (j->loss == LOSS_CHUNKED)
         each = k->logits_chunked;
     if (j->loss == LOSS_FUSED)
@@ -226,6 +228,17 @@ static void offload(const struct job *j, const struct cut *c, const struct stage
     m->host_bytes = moved * 1.5 * ranks; /* pinned staging on top */
 }
 
+/* Context, libraries and communication buffers. */
+static double runtime_gb(const struct job *j)
+{
+    const struct training_constants *k = j->k;
+    enum intra_link l = j->shape.intra;
+    if (j->gpus < 2)
+        return k->overhead_one_gb;
+    bool pcie = l == INTRA_PCIE3 || l == INTRA_PCIE4 || l == INTRA_PCIE5;
+    return pcie && j->shape.nodes == 1 ? k->overhead_pcie_gb : k->overhead_many_gb;
+}
+
 /* Everything of one stage at its fullest instant. */
 static void stage_memory(const struct job *j, const struct cut *c, bool last, struct memory *m)
 {
@@ -243,10 +256,12 @@ static void stage_memory(const struct job *j, const struct cut *c, bool last, st
     /* Gradients outlive a micro-batch when there are several, or when they live in buffers made in advance. */
     bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
                       j->stack == STACK_PARALLEL;
-    double forward_end = a.kept + fmax(logits, a.working) + (persistent ? m->gradients : 0);
+    /* The allocator does not hand all blocks of the logits on to the layer that is recomputed after them. */
+    double both = fmax(logits, a.working) + k->peak_overlap * fmin(logits, a.working);
+    double forward_end = a.kept + both + (persistent ? m->gradients : 0);
     double optimizer_step = m->gradients + a.working;
     if (forward_end >= optimizer_step) {
-        m->activations = a.kept + fmax(0, a.working - logits);
+        m->activations = a.kept + both - logits;
         m->logits = logits;
         m->gradients = persistent ? m->gradients : 0;
     } else {
@@ -254,7 +269,7 @@ static void stage_memory(const struct job *j, const struct cut *c, bool last, st
         m->logits = 0;
     }
     double dynamic = m->activations + m->logits + m->buffers;
-    m->overhead = GIB * (j->gpus > 1 ? k->overhead_many_gb : k->overhead_one_gb) + k->fragmentation * dynamic;
+    m->overhead = GIB * runtime_gb(j) + k->fragmentation * dynamic;
     m->total = m->weights + m->gradients + m->optimizer + m->activations + m->logits + m->buffers + m->overhead;
 }
 

@@ -38,10 +38,10 @@ struct training_constants {
     double fabric_gbps_per_card[GPU_CLASS_COUNT], ethernet_default_gbps, tcp_latency;
     double host_update_gb_s;
     /* memory */
-    double grad_bytes_ddp, flat_bytes, adapter_bytes, quant_bytes, quant_vocab_bytes, trained_vocab_bytes;
-    double dequant_copies, shard_units, act_eager, act_fused, act_parallel, act_quant, selective_store;
-    double logits_eager, logits_fused, logits_parallel, logits_chunked, logits_cut;
-    double overhead_one_gb, overhead_many_gb, fragmentation, usable_share, moe_imbalance;
+    double grad_bytes_ddp, grad_shard_bytes, flat_bytes, adapter_bytes, quant_bytes, quant_vocab_bytes, trained_vocab_bytes;
+    double dequant_copies, shard_units, shard_vocab, act_eager, act_fused, act_parallel, act_quant, selective_store;
+    double peak_overlap, logits_eager, logits_quant, logits_fused, logits_parallel, logits_chunked, logits_cut;
+    double overhead_one_gb, overhead_many_gb, overhead_pcie_gb, fragmentation, usable_share, moe_imbalance;
     /* whole runs */
     double run_small, run_medium, run_large; /* share of step speed a pretraining keeps: <= 16, <= 128, more cards */
     double failure_gpu_hours, restart_hours, checkpoint_gb_s, evaluation_share;
