@@ -87,7 +87,7 @@
     X(pcie4_gb_s, "serve.pcie4_gb_s")                                                                                  \
     X(inter_share, "serve.link_share/inter_node")                                                                      \
     X(all_reduce_old, "serve.all_reduce_factor/old_engine")                                                            \
-    X(host_ms_old, "serve.host_step_ms/first_generation") X(host_ms, "serve.host_step_ms/current")                                                                         \
+    X(host_ms_old, "serve.host_step_ms/first_generation") X(host_ms, "serve.host_step_ms/current") X(host_ms_local, "serve.host_step_ms/local")                                                                         \
     X(host_seq_us, "serve.host_sequence_us")                                                                           \
     X(host_grace, "serve.host_factor/grace")                                                                           \
     X(pipeline_bubble, "serve.pipeline_bubble")                                                                        \

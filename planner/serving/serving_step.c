@@ -31,8 +31,10 @@ static double weight_share(const struct replica *r)
     double eta = k->eta_weights;
     if (r->engine.kind == EK_LOCAL && r->engine.id == ENGINE_LLAMA_CPP && r->card.hbm)
         eta *= k->eta_weights_local_hbm;
-    if (r->wt.four_bit && r->wt.weight_only)
-        eta *= r->engine.kind == EK_LOCAL ? k->local_4bit : k->weight_only_4bit;
+    if (r->wt.four_bit && r->wt.gguf)
+        eta *= k->local_4bit; /* k-quants carry more arithmetic than plain groups */
+    else if (r->wt.four_bit && r->wt.weight_only && r->engine.kind != EK_LOCAL)
+        eta *= k->weight_only_4bit;
     return eta;
 }
 
@@ -149,8 +151,10 @@ static double step_overhead(const struct replica *r)
 static double host_time(const struct replica *r, double batch, double gpu)
 {
     const struct serving_constants *k = r->k;
-    if (r->engine.kind == EK_EAGER || r->engine.kind == EK_LOCAL)
+    if (r->engine.kind == EK_EAGER)
         return 0;
+    if (r->engine.kind == EK_LOCAL)
+        return k->host_ms_local * 1e-3;
     double per_sequence = batch * k->host_seq_us * 1e-6 * (r->card.grace ? k->host_grace : 1);
     if (r->engine.id == ENGINE_TENSORRT_LLM && r->engine.version < 1000)
         return 0;
