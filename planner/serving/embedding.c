@@ -38,7 +38,7 @@ static struct forward forward_of(const struct serving_constants *k, const struct
         f = (struct forward){.flops = 2 * body + attention, .tokens = length, .share = k->embed_share};
     }
     double peak = r->wt.math == MATH_8 ? r->card.f8 : r->card.f16;
-    f.rate = peak * f.share * (r->card.amd ? k->gemm_amd / k->embed_share * k->embed_share : 1) / f.flops;
+    f.rate = peak * f.share / f.flops;
     return f;
 }
 

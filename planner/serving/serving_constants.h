@@ -64,7 +64,7 @@
     X(eager_kv_passes, "serve.eager_kv_passes")                                                                        \
     X(eager_expert_us, "serve.eager_expert_us")                                                                        \
     X(gptq_expert_us, "serve.gptq_expert_layer_us")                                                                    \
-    X(eta_weights, "serve.bandwidth_share/weights")                                                                    \
+    X(eta_weights, "serve.bandwidth_share/weights") X(eta_weights_gddr, "serve.bandwidth_share/weights_gddr") X(eta_weights_old, "serve.bandwidth_share/weights_ampere")                                                                    \
     X(eta_weights_local_hbm, "serve.bandwidth_share/weights_local_hbm")                                                \
     X(local_4bit, "serve.bandwidth_factor/local_4bit")                                                                 \
     X(weight_only_4bit, "serve.bandwidth_factor/weight_only_4bit")                                                     \
@@ -75,7 +75,7 @@
     X(gemm4, "serve.gemm_share/4bit")                                                                                  \
     X(gemm_decode, "serve.gemm_factor/decode")                                                                         \
     X(gemm_prefill_python, "serve.gemm_factor/prefill_python")                                                         \
-    X(gemm_amd, "serve.gemm_factor/amd")                                                                               \
+    X(gemm_amd, "serve.gemm_factor/amd") X(gemm_amd_moe, "serve.gemm_factor/amd_moe")                                                                               \
     X(attention_share, "serve.attention_share")                                                                        \
     X(tile_rows, "serve.tile_rows/full") X(tile_rows_weight_only, "serve.tile_rows/weight_only")                                                                                    \
     X(expert_narrow, "serve.expert_narrow_width")                                                                      \

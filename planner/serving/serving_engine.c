@@ -49,6 +49,8 @@ struct engine_traits engine_traits_of(enum engine e, const char *version, bool e
 {
     struct engine_traits t = {.id = e, .kind = kind_of(e), .known = e != ENGINE_UNSTATED};
     t.version = version_number(version, &t.version_known);
+    if (e == ENGINE_LMDEPLOY && !t.version_known)
+        t.version = 0; /* its scheduler stayed compiled */
     t.old_collectives =
         (e == ENGINE_TENSORRT_LLM && t.version < 8) || (e == ENGINE_VLLM && t.version < 5) || e == ENGINE_TGI;
     t.overlapped_host = e == ENGINE_SGLANG || e == ENGINE_TENSORRT_LLM || e == ENGINE_ATOM;

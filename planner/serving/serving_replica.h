@@ -48,7 +48,7 @@ struct card_traits {
     double f16, f8, f4; /* FLOP/s; f8 and f4 fall back to the next wider where the card lacks them */
     double usable;      /* bytes a framework sees */
     double label;       /* bytes on the label */
-    bool amd, npu, hbm, grace, has_fp8, has_fp4, cdna3;
+    bool amd, npu, hbm, old_hbm, grace, has_fp8, has_fp4, cdna3;
     bool large; /* vLLM's large-card defaults */
     bool rare;  /* few or no measurements of its class */
 };

@@ -21,14 +21,14 @@ static double gemm_rate(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
     double share = r->wt.math == MATH_4 ? k->gemm4 : r->wt.math == MATH_8 ? k->gemm8 : k->gemm16;
-    return peak_of(r, true) * share * (r->card.amd ? k->gemm_amd : 1);
+    return peak_of(r, true) * share * (!r->card.amd ? 1 : r->moe ? k->gemm_amd_moe : k->gemm_amd);
 }
 
 /* Share of the bandwidth that a stream of weights reaches. */
 static double weight_share(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
-    double eta = k->eta_weights;
+    double eta = !r->card.hbm ? k->eta_weights_gddr : r->card.old_hbm ? k->eta_weights_old : k->eta_weights;
     if (r->engine.kind == EK_LOCAL && r->engine.id == ENGINE_LLAMA_CPP && r->card.hbm)
         eta *= k->eta_weights_local_hbm;
     if (r->wt.four_bit && r->wt.gguf)
@@ -61,7 +61,7 @@ static double layer_seconds(const struct replica *r)
         us = k->layer_us_eager * eager_factor(r);
     if (r->card.npu)
         us = k->layer_us_npu;
-    if (r->card.cdna3)
+    if (r->card.cdna3 && r->moe)
         us *= k->layer_factor_cdna3;
     return us * 1e-6;
 }
@@ -156,7 +156,7 @@ static double host_time(const struct replica *r, double batch, double gpu)
     if (r->engine.kind == EK_LOCAL)
         return k->host_ms_local * 1e-3;
     double per_sequence = batch * k->host_seq_us * 1e-6 * (r->card.grace ? k->host_grace : 1);
-    if (r->engine.id == ENGINE_TENSORRT_LLM && r->engine.version < 1000)
+    if (r->engine.kind == EK_COMPILED && r->engine.version < 1000)
         return 0;
     if (r->engine.overlapped_host)
         return sqrt(gpu * gpu + per_sequence * per_sequence) - gpu;
@@ -250,6 +250,7 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     s.end_to_end = p->batch / s.requests_per_s;
     struct step_time alone = serving_prefill(r, p->decode_only ? 0 : p->input, 1);
     s.ttft = k->ttft_factor * alone.total * unknown + step;
-    s.tpot = step + k->prefill_interference * (p->batch - busy) / busy * prefill / output;
+    double others = p->together ? 0 : k->prefill_interference;
+    s.tpot = step + others * (p->batch - busy) / busy * prefill / output;
     return s;
 }
