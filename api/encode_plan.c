@@ -132,7 +132,9 @@ static void encode_sensitivity(struct encode *e, const struct plan *p)
         const struct sensitivity *s = &p->sensitivities[i];
         jw_object(w, NULL);
         jw_string(w, "input", s->input);
+        jw_number(w, "now", s->now);
         jw_number(w, "turning_point", s->turning_point);
+        jw_string(w, "unit", s->unit);
         jw_string(w, "recommended_then", s->recommended_then[0] ? s->recommended_then : NULL);
         jw_end_object(w);
     }

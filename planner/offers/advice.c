@@ -128,9 +128,11 @@ static void counter_signs(struct advice *a)
         note_text(
             note_text(note_add(to, "peft_fits"), "method", workload_enum_name(ENUM_METHOD, (int)w->training.method)),
             "gpu", a->single->shape.gpu->name);
-    if (!b->trains && b->serves && b->reserve.offer)
-        note_num(note_text(note_add(to, "inference_fits"), "gpu", b->reserve.offer->sku->gpu->name), "gpus",
-                 b->reserve.sizing.gpus_per_replica);
+    if (!b->trains && b->serves && b->reserve.offer && !a->cluster) {
+        const int node = b->reserve.offer->sku->gpus_per_node, units = b->reserve.units;
+        note_num(note_text(note_add(to, "inference_fits"), "gpu", b->reserve.offer->sku->gpu->name), "machines",
+                 b->reserve.by_card ? (units + node - 1) / node : units);
+    }
     const double share = a->cluster && a->cluster->estimate ? a->cluster->estimate->training.communication_share : 0;
     const double read = w->measured.stated ? w->measured.comm_share_pct / 100 : 0;
     if (fmax(share, read) > a->t.comm_share)
@@ -139,9 +141,7 @@ static void counter_signs(struct advice *a)
                          : w->constraints.team == TEAM_SINGLE_NODE ? b->a.team_max_nodes_single_node
                                                                    : 0;
     if (nodes > 0)
-        note_num(
-            note_text(note_add(to, "team_ceiling"), "team", workload_enum_name(ENUM_TEAM, (int)w->constraints.team)),
-            "nodes", nodes);
+        note_num(note_add(to, "team_ceiling"), "nodes", nodes);
 }
 
 /* The biggest machine of the recommended card (or of any option's) that the need is held against. */
@@ -161,9 +161,6 @@ int advice_build(struct build *b, const struct option_list *ranked, struct plan 
     struct advice a = {.b = b, .ranked = ranked, .plan = plan};
     if (advice_terms_bind(&b->params, &a.t, err))
         return -1;
-    note_list_init(&plan->cluster_triggers, b->arena);
-    note_list_init(&plan->counter_signs, b->arena);
-    note_list_init(&plan->staged_advice, b->arena);
     a.first = ranked->n > 0 ? ranked->items[0] : NULL;
     a.single = first_of(ranked, KIND_SINGLE_MACHINE);
     a.cluster = first_of(ranked, KIND_SMALL_CLUSTER);

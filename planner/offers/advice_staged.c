@@ -58,12 +58,12 @@ static void upgrade_path(struct advice *a)
         note_add(to, "slow_card_gates");
 }
 
-static bool several_models(const struct option_list *ranked, const struct draft *first)
+static bool several_models(const struct draft *d)
 {
-    for (int i = 0; first && i < first->n_groups; i++)
-        if (first->groups[i].offer && first->groups[i].offer->sku->gpu != first->shape.gpu)
+    for (int i = 0; d && i < d->n_groups; i++)
+        if (d->groups[i].offer->sku->gpu != d->shape.gpu)
             return true;
-    return ranked->n > 0 && ranked->items[0] != first;
+    return false;
 }
 
 static void scheduler(struct advice *a)
@@ -81,7 +81,7 @@ static void scheduler(struct advice *a)
         note_add(to, "scheduler_ray");
     else
         note_add(to, "scheduler_slurm");
-    if (several_models(a->ranked, a->first))
+    if (several_models(a->first) || several_models(a->cluster))
         note_add(to, "slurm_partition_by_model");
 }
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/build.h"
+#include "planner/offers/candidate.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_GPUS_MAX = 8, HYBRID_FITTING_MAX = 2, HYBRID_SPLITS_MAX = 5 };
 
@@ -51,6 +51,14 @@ struct side {
     double run_hours, run_cost;
 };
 
+/* The nearest miss of memory, for the refusal. */
+struct miss {
+    double short_gb;
+    const struct gpu *gpu;
+    const struct estimate *estimate;
+    int cards;
+};
+
 /* A pair of providers and what its line costs. */
 struct pair {
     const struct dedicated_line *line;
@@ -69,7 +77,7 @@ static double card_month(const struct offer *o)
 }
 
 /* Takes the machine with this many cards when a run costs less on it than on the best so far. */
-static int try_cards(struct build *b, const struct offer *o, int cards, struct side *best, double *short_gb,
+static int try_cards(struct build *b, const struct offer *o, int cards, struct side *best, struct miss *miss,
                      bool *ret_fits, struct err *err)
 {
     const int whole = o->sku->gpus_per_node;
@@ -79,7 +87,8 @@ static int try_cards(struct build *b, const struct offer *o, int cards, struct s
     if (!e)
         return err->code == ERR_NOMEM ? -1 : 0;
     if (!*ret_fits) {
-        *short_gb = fmin(*short_gb, e->memory.total_gb - e->memory.usable_gb);
+        if (!miss->estimate || e->memory.total_gb - e->memory.usable_gb < miss->short_gb)
+            *miss = (struct miss){e->memory.total_gb - e->memory.usable_gb, o->sku->gpu, e, cards};
         return 0;
     }
     const bool by_card = o->by_card && (cards < whole || !o->by_node);
@@ -90,23 +99,23 @@ static int try_cards(struct build *b, const struct offer *o, int cards, struct s
 }
 
 /* The fewest cards that hold the model where cards are sold singly, and the whole node. */
-static int consider(struct build *b, const struct offer *o, struct side *best, double *short_gb, bool *ret_fits,
+static int consider(struct build *b, const struct offer *o, struct side *best, struct miss *miss, bool *ret_fits,
                     struct err *err)
 {
     const int whole = o->sku->gpus_per_node;
     bool fits = false;
     for (int cards = 1; o->by_card && !b->lean && cards < whole && !fits; cards *= 2)
-        if (try_cards(b, o, cards, best, short_gb, &fits, err))
+        if (try_cards(b, o, cards, best, miss, &fits, err))
             return -1;
     *ret_fits = fits;
-    if (try_cards(b, o, whole, best, short_gb, &fits, err))
+    if (try_cards(b, o, whole, best, miss, &fits, err))
         return -1;
     *ret_fits |= fits;
     return 0;
 }
 
 /* The side's best machine among the few cheapest GPUs of its provider. */
-static int choose(struct build *b, const struct provider *p, bool far, struct side *best, double *short_gb,
+static int choose(struct build *b, const struct provider *p, bool far, struct side *best, struct miss *miss,
                   struct err *err)
 {
     const struct offer *cheapest[HYBRID_GPUS_MAX];
@@ -128,7 +137,7 @@ static int choose(struct build *b, const struct provider *p, bool far, struct si
     int fitting = 0;
     for (size_t i = 0; i < n && fitting < HYBRID_FITTING_MAX; i++) {
         bool fits;
-        if (consider(b, cheapest[i], best, short_gb, &fits, err))
+        if (consider(b, cheapest[i], best, miss, &fits, err))
             return -1;
         fitting += fits;
     }
@@ -251,17 +260,6 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
     return 0;
 }
 
-static void weights_of(const struct build *b, double *cost, double *time)
-{
-    const enum priority p = b->workload->priority;
-    *cost = p == PRIORITY_CHEAPEST  ? b->a.weight_cost_cheapest
-            : p == PRIORITY_FASTEST ? b->a.weight_cost_fastest
-                                    : b->a.weight_cost_balanced;
-    *time = p == PRIORITY_CHEAPEST  ? b->a.weight_time_cheapest
-            : p == PRIORITY_FASTEST ? b->a.weight_time_fastest
-                                    : b->a.weight_time_balanced;
-}
-
 /* Numbers of lanes that go out, spread over the range; all of them where there are few. */
 static int lane_choices(const struct build *b, int ret[HYBRID_SPLITS_MAX])
 {
@@ -278,8 +276,8 @@ static int lane_choices(const struct build *b, int ret[HYBRID_SPLITS_MAX])
 /* Whole part of a day that a split takes longer than allowed counts like the worst finish. */
 static double score_of(const struct build *b, const struct reckoning *r, double least, double soonest)
 {
-    double cost, time;
-    weights_of(b, &cost, &time);
+    double cost, time, risk;
+    candidate_weights(b, &cost, &time, &risk);
     const double late = r->schedule.finish_day > b->deadline_day ? 1 : 0;
     return cost * least / (double)r->total + time * soonest / fmax(r->schedule.finish_days, 1) - late;
 }
@@ -340,14 +338,14 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     if (hybrid_terms_bind(&b->params, &terms, err))
         return -1;
     const size_t before = out->n;
-    double short_gb = INFINITY;
+    struct miss miss = {0};
     int pairs = 0;
     for (size_t i = 0; i < b->catalog->n_lines && pairs < (b->lean ? 1 : HYBRID_LINES_MAX); i++) {
         struct pair p;
         if (!pair_of(b, &b->catalog->lines[i], &p))
             continue;
         p.terms = terms;
-        if (choose(b, p.home, false, &p.local, &short_gb, err) || choose(b, p.cloud, true, &p.burst, &short_gb, err))
+        if (choose(b, p.home, false, &p.local, &miss, err) || choose(b, p.cloud, true, &p.burst, &miss, err))
             return -1;
         if (!p.local.offer || !p.burst.offer)
             continue;
@@ -357,9 +355,13 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     }
     if (out->n > before)
         return 0;
-    if (isfinite(short_gb) && pairs == 0) {
-        struct note *why = note_num(build_refuse(b, KIND_HYBRID_CLOUD, "memory_wall"), "short_gb", short_gb);
-        why->short_by = short_gb;
+    if (miss.estimate && pairs == 0) {
+        struct note *why = build_refuse(b, KIND_HYBRID_CLOUD, "memory_wall");
+        const struct memory_estimate *m = &miss.estimate->memory;
+        note_num(note_num(note_text(why, "gpu", miss.gpu->name), "cards", miss.cards), "need_gb", m->total_gb);
+        note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
+                 miss.short_gb);
+        why->short_by = miss.short_gb;
     } else {
         build_refuse(b, KIND_HYBRID_CLOUD, "no_line");
     }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/build.h"
+#include "planner/offers/candidate.h"
 
 enum { UNIVERSITY_SKUS_MAX = 6, UNIVERSITY_SHAPES_MAX = 4 };
 
@@ -68,15 +68,9 @@ static double stated_or(double stated, double assumed)
 
 static int nodes_allowed(const struct build *b, const struct sku *sku)
 {
-    const struct constraints *c = &b->workload->constraints;
-    const double team[] = {
-        [TEAM_UNSTATED] = b->a.team_max_nodes_expert,         [TEAM_NONE] = b->a.team_max_nodes_none,
-        [TEAM_SINGLE_NODE] = b->a.team_max_nodes_single_node, [TEAM_SLURM] = b->a.team_max_nodes_slurm,
-        [TEAM_KUBERNETES] = b->a.team_max_nodes_kubernetes,   [TEAM_EXPERT] = b->a.team_max_nodes_expert};
-    int nodes = sku->max_nodes > 1 ? sku->max_nodes : 1;
-    if (c->max_nodes > 0 && c->max_nodes < nodes)
-        nodes = c->max_nodes;
-    return team[c->team] < nodes ? (int)team[c->team] : nodes;
+    bool by_team;
+    const int most = candidate_max_nodes(b, &by_team);
+    return sku->max_nodes < most ? sku->max_nodes : most;
 }
 
 /* Off-peak: every step has only the hours of nights and weekends in a day; whole days keep their number. */
@@ -169,6 +163,8 @@ static size_t shapes_of(struct build *b, const struct sku *sku, struct shape *re
 struct miss {
     double short_gb;
     const struct gpu *gpu;
+    const struct estimate *estimate;
+    int cards;
 };
 
 static int try_sku(struct build *b, struct option_list *out, const struct offer *offer, const struct terms *t,
@@ -184,7 +180,7 @@ static int try_sku(struct build *b, struct option_list *out, const struct offer 
         if (e->fits == FITS_NO) {
             const double gb = e->memory.total_gb - e->memory.usable_gb;
             if (!miss->gpu || gb < miss->short_gb)
-                *miss = (struct miss){gb, offer->sku->gpu};
+                *miss = (struct miss){gb, offer->sku->gpu, e, shapes[i].gpus_per_node};
             continue;
         }
         if (!isfinite(build_train_hours(b, e, b->training.parallel_runs)))
@@ -262,7 +258,10 @@ int option_university_build(struct build *b, struct option_list *out, struct err
             return -1;
     if (out->n == before && miss.gpu) {
         struct note *why = build_refuse(b, KIND_UNIVERSITY_TIME, "memory_wall");
-        note_text(note_num(why, "short_gb", miss.short_gb), "gpu", miss.gpu->name);
+        const struct memory_estimate *m = &miss.estimate->memory;
+        note_num(note_num(note_text(why, "gpu", miss.gpu->name), "cards", miss.cards), "need_gb", m->total_gb);
+        note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
+                 miss.short_gb);
         why->short_by = miss.short_gb;
     } else if (out->n == before) {
         build_refuse(b, KIND_UNIVERSITY_TIME, "university_too_few_machines");

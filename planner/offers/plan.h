@@ -155,7 +155,8 @@ struct attribution {
     size_t n_parts;
 };
 
-struct sensitivity { const char *input; double turning_point; char recommended_then[4]; };
+/* input: JSON Pointer of the workload member, or "/skus/ID/price". Within 25 % of what it is now. */
+struct sensitivity { const char *input; double turning_point; char recommended_then[4]; const char *unit; double now; };
 
 struct budget_share { const char *code; int64_t minor; };
 

@@ -1,0 +1,329 @@
+/* relaxations.c — the smallest single changes that make a kind of supply work, or the job much cheaper.
+ *
+ * Found by planning again, never by phrase: each attempt changes one thing of the workload, and is kept with its new
+ * cost and date when the plan of it is feasible. More days and more money need no new plan: they are read from the
+ * option that misses them. The number of new plans is bounded, nearest changes first.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/build.h"
+
+enum { REPLANS_MAX = 8, PER_KIND_MAX = 3 };
+
+/* The 80th percentile lies this far from the median towards the 90th in a normal distribution: 0.8416 / 1.2816. */
+static const double P80_OF_P90 = 0.6567;
+
+/* Changes one thing; false where there is nothing to change. */
+typedef bool change(struct workload *w, const struct build *b);
+
+static bool to_method(struct workload *w, enum method m)
+{
+    w->training.method = m;
+    return true;
+}
+
+static bool use_lora(struct workload *w, const struct build *b)
+{
+    return b->trains && w->training.method == METHOD_FULL_FINETUNE && to_method(w, METHOD_LORA);
+}
+
+static bool use_qlora(struct workload *w, const struct build *b)
+{
+    return b->trains && (w->training.method == METHOD_FULL_FINETUNE || w->training.method == METHOD_LORA) &&
+           to_method(w, METHOD_QLORA);
+}
+
+static bool use_bf16(struct workload *w, const struct build *b)
+{
+    const enum precision p = w->training.precision;
+    w->training.precision = PREC_BF16;
+    return b->trains && (p == PREC_FP32 || p == PREC_TF32);
+}
+
+static bool use_8bit_optimizer(struct workload *w, const struct build *b)
+{
+    const enum optimizer o = w->training.optimizer;
+    w->training.optimizer = OPT_ADAMW_8BIT;
+    return b->trains && (o == OPT_UNSTATED || o == OPT_ADAMW) &&
+           (w->training.method == METHOD_FULL_FINETUNE || w->training.method == METHOD_PRETRAIN);
+}
+
+static bool use_8bit_weights(struct workload *w, const struct build *b)
+{
+    const double bits = w->serving.weight_bits;
+    w->serving.weight_bits = bits > 8 || bits <= 0 ? 8 : 4;
+    w->serving.weight_format = WF_UNSTATED;
+    return b->serves && bits > 4;
+}
+
+static bool halve_sequence(struct workload *w, const struct build *b)
+{
+    w->training.seq_len /= 2;
+    return b->trains && w->training.seq_len >= 512 && w->training.method != METHOD_CUSTOM;
+}
+
+static bool any_city(struct workload *w, const struct build *b)
+{
+    (void)b;
+    const bool bound = w->constraints.city != NULL;
+    w->constraints.city = NULL;
+    return bound;
+}
+
+static bool desensitise(struct workload *w, const struct build *b)
+{
+    w->constraints.can_desensitise = TRI_YES;
+    return b->data_at_home;
+}
+
+static bool allow_spot(struct workload *w, const struct build *b)
+{
+    const bool allowed = w->constraints.allow_spot;
+    w->constraints.allow_spot = true;
+    return b->trains && !allowed;
+}
+
+static bool any_card(struct workload *w, const struct build *b)
+{
+    (void)b;
+    const bool bound = w->constraints.n_gpus > 0;
+    w->constraints.n_gpus = 0;
+    return bound;
+}
+
+static bool any_provider(struct workload *w, const struct build *b)
+{
+    (void)b;
+    const bool bound = w->constraints.n_providers > 0;
+    w->constraints.n_providers = 0;
+    return bound;
+}
+
+static bool with_operators(struct workload *w, const struct build *b)
+{
+    const enum team t = w->constraints.team;
+    w->constraints.team = TEAM_SLURM;
+    return b->trains && (t == TEAM_NONE || t == TEAM_SINGLE_NODE);
+}
+
+static bool side_by_side(struct workload *w, const struct build *b)
+{
+    w->training.parallel_runs = 2;
+    return b->trains && b->training.parallel_runs < 2 && b->training.runs >= 2;
+}
+
+/* What a refusal or a missed limit asks for. */
+enum {
+    NEED_MEMORY = 1 << 0,
+    NEED_DATA = 1 << 1,
+    NEED_SUPPLY = 1 << 2,
+    NEED_TEAM = 1 << 3,
+    NEED_RUNS = 1 << 4,
+    NEED_TIME = 1 << 5,
+    NEED_MONEY = 1 << 6
+};
+
+static const struct need {
+    const char *code;
+    unsigned needs;
+} needs_of_code[] = {
+    {"memory_wall", NEED_MEMORY | NEED_SUPPLY},
+    {"data_sensitive", NEED_DATA},
+    {"nothing_to_burst", NEED_RUNS | NEED_DATA},
+    {"city_without_supply", NEED_SUPPLY},
+    {"no_offer", NEED_SUPPLY},
+    {"no_line", NEED_SUPPLY},
+    {"no_university_offer", NEED_SUPPLY},
+    {"university_too_few_machines", NEED_SUPPLY},
+    {"price_missing", NEED_SUPPLY},
+    {"serving_exceeds_machine", NEED_MEMORY},
+    {"reserve_missing", NEED_MEMORY | NEED_SUPPLY},
+    {"serving_memory_short", NEED_MEMORY | NEED_SUPPLY},
+    {"team_ceiling", NEED_TEAM},
+    {"beyond_horizon", NEED_TIME},
+    {"deadline_missed", NEED_TIME},
+    {"budget_exceeded", NEED_MONEY},
+};
+
+/* Nearest first: what changes the least of the request. */
+static const struct attempt {
+    const char *code, *text;
+    unsigned helps;
+    change *apply;
+} attempts[] = {
+    {"desensitise", "relax_desensitise", NEED_DATA, desensitise},
+    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, side_by_side},
+    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_bf16},
+    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, use_8bit_optimizer},
+    {"weight_bits", "relax_weight_bits", NEED_MEMORY | NEED_MONEY, use_8bit_weights},
+    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_lora},
+    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_qlora},
+    {"spot", "relax_spot", NEED_MONEY, allow_spot},
+    {"card_up", "relax_card_up", NEED_MEMORY | NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_card},
+    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_city},
+    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_provider},
+    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, with_operators},
+    {"seq_len", "relax_seq_len", NEED_MEMORY, halve_sequence},
+};
+
+struct search {
+    struct build *b;
+    struct plan *plan;
+    struct err *err;
+    double saving_least; /* share that a change must save to be worth naming beside a feasible option */
+    int replans;
+};
+
+static struct relaxation *add(struct build *b, struct relaxation_list *l, const char *code, const char *text,
+                              int64_t total, date_t finish_on)
+{
+    struct relaxation *r = arena_push(b->arena, l);
+    if (!r)
+        return NULL;
+    *r = (struct relaxation){.code = code, .priced = true, .total = total, .finish_on = finish_on};
+    r->text = (struct note){.code = text, .short_by = NAN};
+    note_date(note_money(&r->text, "total", total), "finish", finish_on);
+    return r;
+}
+
+/* One attempt planned again for the kinds of the mask; *ret_found when it is feasible (and cheap enough: most). */
+static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds, int64_t most,
+                       struct relaxation_list *to, bool *ret_found)
+{
+    struct workload *w = arena_alloc(s->b->arena, sizeof *w);
+    struct replan r;
+    *ret_found = false;
+    if (!w)
+        return err_set(s->err, ERR_NOMEM, "no room to plan again");
+    *w = *s->b->workload;
+    if (!a->apply(w, s->b))
+        return 0;
+    s->replans++;
+    if (build_replan(s->b, w, kinds, &r, s->err))
+        return s->err->code == ERR_NOMEM ? -1 : 0; /* a change that physics refuses is no way out */
+    if (!r.feasible || (most > 0 && r.total > most))
+        return 0;
+    *ret_found = true;
+    struct relaxation *found = add(s->b, to, a->code, a->text, r.total, r.finish_on);
+    if (!found)
+        return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+    if (most > 0)
+        note_money(&found->text, "saving", s->plan->options[0].cost.total - r.total);
+    note_num(&found->text, "seq_len", w->training.seq_len);
+    note_num(&found->text, "bits", w->serving.weight_bits);
+    if (r.draft)
+        note_text(&found->text, "gpu", r.draft->shape.gpu->name);
+    return 0;
+}
+
+static unsigned needs_of(const struct note_list *reasons)
+{
+    unsigned needs = 0;
+    for (size_t i = 0; i < reasons->n; i++)
+        for (size_t k = 0; k < sizeof needs_of_code / sizeof *needs_of_code; k++)
+            if (strcmp(reasons->items[i].code, needs_of_code[k].code) == 0)
+                needs |= needs_of_code[k].needs;
+    return needs;
+}
+
+/* The option's only missed limit; NULL where it misses none or both. */
+static const char *only_limit(const struct option *o)
+{
+    const bool late = note_find(&o->reasons, "deadline_missed") != NULL;
+    const bool dear = note_find(&o->reasons, "budget_exceeded") != NULL;
+    return late == dear ? NULL : late ? "deadline_missed" : "budget_exceeded";
+}
+
+/* Later by so many days, or so much more money: of the kind's options the one that misses by least. */
+static int add_more(struct search *s, enum option_kind kind, struct relaxation_list *to)
+{
+    const struct option *soonest = NULL, *cheapest = NULL;
+    for (size_t i = 0; i < s->plan->n_options; i++) {
+        const struct option *o = &s->plan->options[i];
+        const char *limit = o->kind == kind && !o->feasible ? only_limit(o) : NULL;
+        if (limit && limit[0] == 'd' && (!soonest || o->finish.high_days < soonest->finish.high_days))
+            soonest = o;
+        if (limit && limit[0] == 'b' && (!cheapest || o->cost.high < cheapest->cost.high))
+            cheapest = o;
+    }
+    if (soonest) {
+        const struct finish *f = &soonest->finish;
+        const int days = (int)ceil(f->expected_days + (f->high_days - f->expected_days) * P80_OF_P90);
+        struct relaxation *r =
+            add(s->b, to, "later_deadline", "relax_later_deadline", soonest->cost.total, f->finish_on);
+        if (!r)
+            return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+        note_num(&r->text, "days", days - 1 - s->b->deadline_day);
+        note_date(&r->text, "deadline", s->b->start + days - 1);
+    }
+    if (cheapest) {
+        struct relaxation *r =
+            add(s->b, to, "more_budget", "relax_more_budget", cheapest->cost.total, cheapest->finish.finish_on);
+        if (!r)
+            return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+        note_money(&r->text, "more", cheapest->cost.high - s->b->budget_minor);
+        note_money(&r->text, "budget", cheapest->cost.high);
+    }
+    return 0;
+}
+
+static int relax_kind(struct search *s, struct infeasible_kind *miss, int replans_most)
+{
+    const unsigned needs = needs_of(&miss->reasons);
+    if (add_more(s, miss->kind, &miss->relaxations))
+        return -1;
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        bool found;
+        if (!(attempts[i].helps & needs) || miss->relaxations.n >= PER_KIND_MAX || s->replans >= replans_most)
+            continue;
+        if (attempt_one(s, &attempts[i], 1u << miss->kind, 0, &miss->relaxations, &found))
+            return -1;
+    }
+    for (size_t i = 0; i < s->plan->n_options; i++)
+        if (s->plan->options[i].kind == miss->kind)
+            s->plan->options[i].relaxations = miss->relaxations;
+    return 0;
+}
+
+/* A feasible plan: what single change would make it much cheaper. */
+static int relax_cost(struct search *s)
+{
+    static const char *const wanted[] = {"lora", "qlora", "spot", "city"};
+    struct option *best = s->plan->n_options > 0 ? &s->plan->options[0] : NULL;
+    if (!best || !best->feasible)
+        return 0;
+    const int64_t most = (int64_t)llround((double)best->cost.total * (1 - s->saving_least));
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+        for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+            bool found = false;
+            if (strcmp(attempts[i].code, wanted[k]) != 0 || s->replans >= REPLANS_MAX)
+                continue;
+            if (attempt_one(s, &attempts[i], 1u << best->kind, most, &best->relaxations, &found))
+                return -1;
+            if (found && strcmp(wanted[k], "lora") == 0)
+                k++; /* the gentler change is enough of this sort */
+        }
+    return 0;
+}
+
+int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
+{
+    const struct param *saving = param_find(&b->params, "relaxation_saving_share");
+    struct search s = {.b = b, .plan = plan, .err = err};
+    (void)ranked;
+    if (!saving)
+        return err_set(err, ERR_NOT_FOUND, "assumption relaxation_saving_share is missing");
+    if (b->lean)
+        return 0;
+    s.saving_least = saving->value;
+    if (relax_cost(&s))
+        return -1;
+    for (size_t i = 0; i < plan->n_infeasible; i++) {
+        /* What is left is shared out, so that no kind goes without a try. */
+        const int left = (int)(plan->n_infeasible - i);
+        if (relax_kind(&s, &plan->infeasible[i], s.replans + (REPLANS_MAX - s.replans + left - 1) / left))
+            return -1;
+    }
+    return 0;
+}
