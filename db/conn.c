@@ -144,8 +144,10 @@ int conn_begin_service(struct conn *c, struct err *err)
 
 int conn_checkpoint(struct conn *c, int mode, struct err *err)
 {
+    /* never wait for a reader: the next checkpoint folds in what this one left, and writes would stand still */
+    sqlite3_busy_handler(c->handle, NULL, NULL);
     int rc = sqlite3_wal_checkpoint_v2(c->handle, NULL, mode, NULL, NULL);
-    /* a reader in the way is no fault: the next checkpoint folds in what this one left */
+    sqlite3_busy_handler(c->handle, on_busy, c);
     return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? 0 : conn_fail(c, rc, "checkpoint", err);
 }
 

@@ -1,6 +1,7 @@
 /* test_seed.c — what the shipped catalog must be: complete, dated, and honest about what it does not know. */
 #include <criterion/criterion.h>
 
+#include "tests/support/synthetic_catalog.h"
 #include "tests/support/test_catalog.h"
 
 Test(seed, loads_into_an_indexed_catalog)
@@ -34,4 +35,19 @@ Test(seed, a_small_catalog_of_ones_own)
     p = catalog_sku_price(c, s, MODE_HOURLY, "", date_from_civil(2026, 6, 1));
     cr_assert_eq(p->micros, 123500000);
     test_catalog_free(c);
+}
+
+Test(seed, the_synthetic_catalog_is_of_the_asked_size)
+{
+    struct catalog *big = synthetic_catalog(100000);
+    const struct catalog *base = test_catalog();
+    cr_assert_eq(big->n_prices, 100000u);
+    cr_assert_gt(big->n_skus, 20000u);
+    const struct sku *s = catalog_sku(big, "hefei-hightech-idc-a100-sxm4-80g-x8");
+    cr_assert_eq(s->n_prices, catalog_sku(base, s->id)->n_prices);
+    cr_assert_eq(s->provider, catalog_provider(big, "hefei-hightech-idc"));
+    for (size_t i = 0; i < big->n_skus; i++)
+        for (size_t k = 0; k < big->skus[i].n_prices; k++)
+            cr_assert_eq(big->prices[big->skus[i].first_price + k].sku, &big->skus[i]);
+    test_catalog_free(big);
 }
