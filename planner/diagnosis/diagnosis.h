@@ -47,7 +47,8 @@ struct card_reading {
     double memory_used_mib, memory_total_mib; /* as printed */
     double memory_used_gb, memory_total_gb;   /* GB = 1e9 bytes */
     double utilisation_pct;   /* mean over samples */
-    double memory_busy_pct;   /* memory controller, mean over samples in which the card worked */
+    double memory_busy_pct;   /* memory controller, mean over samples */
+    double memory_busy_working_pct; /* the same over the samples in which the card worked */
     double power_w, power_limit_w;
     unsigned samples;     /* readings of this card averaged */
     bool mig;             /* utilisation is not reported under MIG */

@@ -1,0 +1,272 @@
+/* diagnosis.c — all readings together: what each says, which of it is the verdict, and the measured block. */
+#include "planner/diagnosis/diagnosis.h"
+
+#include <math.h>
+
+#include "planner/diagnosis/cards.h"
+#include "planner/diagnosis/readers.h"
+#include "planner/diagnosis/rules.h"
+#include "planner/diagnosis/text.h"
+
+#define MIB_GB 1.048576e-3 /* GB (1e9 bytes) in a MiB */
+
+/* One paste under one name may hold any of the outputs; every reader has a look and takes only what it knows. */
+static void read_text(const char *raw, struct arena *arena, struct cards *cards, struct diagnosis *d)
+{
+    if (raw == NULL)
+        return;
+    char *text = text_clean(raw, arena);
+    if (text != NULL)
+        read_smi_table(text, cards, &d->driver, &d->cuda);
+    if ((text = text_clean(raw, arena)) != NULL)
+        read_smi_csv(text, cards);
+    if ((text = text_clean(raw, arena)) != NULL)
+        read_dmon(text, cards);
+    if (!d->topology.read && (text = text_clean(raw, arena)) != NULL)
+        read_topo(text, arena, &d->topology);
+}
+
+static void read_iterations(const struct diagnosis_input *in, struct arena *arena, struct iteration_stats *s)
+{
+    *s = (struct iteration_stats){.mean_s = NAN, .median_s = NAN, .cv = NAN, .steady_mean_s = NAN,
+                                  .steady_median_s = NAN, .steady_cv = NAN, .data_share = NAN, .samples_per_s = NAN,
+                                  .tokens_per_s = NAN, .tokens_per_s_per_gpu = NAN, .peak_memory_gb = NAN};
+    char *text = text_clean(in->training_log, arena);
+    if (text != NULL)
+        read_training_log(text, arena, s);
+    if (in->n_iteration_times > 0) /* stated times beat those read from a log */
+        iteration_statistics(in->iteration_times_s, NULL, in->n_iteration_times, arena, s);
+}
+
+static void take_cards(const struct cards *cards, const struct catalog *c, const struct thresholds *t,
+                       struct diagnosis *d)
+{
+    for (size_t i = 0; i < cards->n; i++) {
+        struct card_reading *r = arena_push(d->cards.arena, &d->cards);
+        if (r == NULL)
+            return;
+        *r = cards->items[i].reading;
+        r->gpu = cards_match(c, r->name, r->memory_total_mib, r->power_limit_w);
+        if (!isfinite(r->memory_busy_working_pct))
+            r->memory_busy_working_pct = r->memory_busy_pct;
+        r->memory_used_gb = r->memory_used_mib * MIB_GB;
+        r->memory_total_gb = r->memory_total_mib * MIB_GB;
+        r->verdict = judge_card(r, t).verdict;
+    }
+}
+
+static double mean_over(const struct card_list *l, double (*figure)(const struct card_reading *))
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        double v = figure(&l->items[i]);
+        if (isfinite(v)) {
+            sum += v;
+            n++;
+        }
+    }
+    return n > 0 ? sum / (double)n : NAN;
+}
+
+static double utilisation(const struct card_reading *r)
+{
+    return r->utilisation_pct;
+}
+
+static size_t count_idle(const struct card_list *l, const struct thresholds *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += card_is_idle(&l->items[i], t);
+    return n;
+}
+
+/* The verdict most of the cards that say anything share; of equal numbers the graver. An average would hide both the
+ * idle and the saturated card. */
+static struct reason judge_cards(const struct card_list *l, const struct thresholds *t)
+{
+    size_t counts[VERDICT_COUNT] = {0}, most = 0;
+    enum verdict verdict = VERDICT_INSUFFICIENT;
+    for (size_t i = 0; i < l->n; i++)
+        counts[l->items[i].verdict]++;
+    for (int v = VERDICT_HEALTHY; v < VERDICT_COUNT; v++)
+        if (counts[v] > 0 && counts[v] >= most) {
+            most = counts[v];
+            verdict = (enum verdict)v;
+        }
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].verdict == verdict) {
+            struct reason why = judge_card(&l->items[i], t);
+            if (verdict == VERDICT_REAL_NEED && count_idle(l, t) > 0) { /* use those first */
+                why.verdict = VERDICT_HEALTHY;
+                why.code = verdict_name(why.verdict);
+            }
+            return why;
+        }
+    return judge_card(&l->items[0], t); /* one that nothing can be said of: why */
+}
+
+static void add_card_findings(struct diagnosis *d, const struct thresholds *t)
+{
+    for (size_t i = 0; i < d->cards.n; i++) {
+        struct reason why = judge_card(&d->cards.items[i], t);
+        if (why.verdict != d->verdict && why.verdict != VERDICT_INSUFFICIENT)
+            note_num(finding_add(d, &why, d->cards.items[i].index), "card", d->cards.items[i].index);
+    }
+    size_t idle = count_idle(&d->cards, t);
+    if (idle > 0 && idle < d->cards.n)
+        note_num(note_num(remark_add(d, "idle_cards", "cards", (double)idle), "count", (double)idle), "of",
+                 (double)d->cards.n);
+    for (size_t i = 1; i < d->cards.n; i++)
+        if (d->cards.items[i].gpu != d->cards.items[0].gpu) {
+            remark_add(d, "mixed_cards", "cards", (double)d->cards.n);
+            return;
+        }
+}
+
+/* What mending would free of the present cost. */
+static double recoverable(const struct diagnosis *d, const struct thresholds *t)
+{
+    const struct iteration_stats *s = &d->iterations;
+    if (d->verdict == VERDICT_DATA_PIPELINE)
+        return s->data_share > t->data_wait_share ? s->data_share : t->recoverable_share;
+    if (d->verdict != VERDICT_UNSTABLE_ITERATIONS)
+        return 0;
+    double lost = 1 - s->steady_median_s / s->steady_mean_s; /* all iterations as fast as the usual one */
+    return lost > 0 ? lost : t->recoverable_share;
+}
+
+/* The gravest of the reasons is the verdict; the others that speak follow, and of an insufficient one what is missing. */
+static void conclude(struct diagnosis *d, struct reason *reasons, size_t n, const struct thresholds *t)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (reasons[i].verdict > reasons[best].verdict)
+            best = i;
+    d->verdict = reasons[best].verdict;
+    d->expand = d->verdict == VERDICT_REAL_NEED;
+    struct reason first = reasons[best];
+    first.code = verdict_name(d->verdict);
+    finding_add(d, &first, -1);
+    for (size_t i = 0; i < n; i++) {
+        bool lacks = reasons[i].verdict == VERDICT_INSUFFICIENT;
+        if (lacks ? d->verdict == VERDICT_INSUFFICIENT : i != best && reasons[i].verdict != VERDICT_HEALTHY)
+            finding_add(d, &reasons[i], -1);
+    }
+    add_card_findings(d, t);
+    d->recoverable_share = recoverable(d, t);
+}
+
+static void fill_measured(struct diagnosis *d, const struct thresholds *t, const struct card_reading *unknown)
+{
+    struct workload blank;
+    workload_init(&blank);
+    struct measured *m = &d->measured;
+    *m = blank.measured;
+    const struct iteration_stats *s = &d->iterations;
+    struct card_list working = {.arena = d->cards.arena}; /* an idle card's zero is no reading of the job */
+    for (size_t i = 0; i < d->cards.n; i++)
+        if (!card_is_idle(&d->cards.items[i], t)) {
+            struct card_reading *r = arena_push(working.arena, &working);
+            if (r != NULL)
+                *r = d->cards.items[i];
+        }
+    const struct card_list *of = working.n > 0 ? &working : &d->cards;
+    double busy = mean_over(of, utilisation), full = mean_over(of, card_memory_share);
+    if (of->n == 0)
+        busy = unknown->utilisation_pct;
+    m->gpu_util_pct = isfinite(busy) ? busy : -1;
+    m->memory_used_pct = isfinite(full) ? fmin(100 * full, 100) : -1;
+    m->gpus = (int)of->n;
+    const struct gpu *gpu = of->n > 0 ? of->items[0].gpu : NULL;
+    for (size_t i = 0; i < of->n; i++) {
+        m->peak_memory_gb = fmax(m->peak_memory_gb, of->items[i].memory_used_gb);
+        gpu = of->items[i].gpu == gpu ? gpu : NULL;
+    }
+    m->gpu = gpu != NULL ? gpu->id : NULL;
+    if (s->peak_memory_gb > m->peak_memory_gb)
+        m->peak_memory_gb = s->peak_memory_gb;
+    double step = isfinite(s->steady_mean_s) ? s->steady_mean_s : s->mean_s;
+    if (s->read && step > 0)
+        m->step_time_s = step;
+    if (s->read && (double)s->steady_n >= t->min_iterations && isfinite(s->steady_cv))
+        m->iteration_time_cv = s->steady_cv;
+    m->global_batch = s->global_batch;
+    m->seq_len = s->seq_len;
+    m->stated = m->gpus > 0 || m->gpu_util_pct >= 0 || m->step_time_s > 0 || m->peak_memory_gb >= 0;
+}
+
+static void start(struct diagnosis *d, struct arena *arena)
+{
+    *d = (struct diagnosis){.findings.arena = arena, .cards.arena = arena, .mean_utilisation_pct = NAN,
+                            .mean_memory_share = NAN, .mean_power_share = NAN};
+}
+
+int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena,
+                  struct diagnosis *ret, struct err *err)
+{
+    struct thresholds t;
+    if (thresholds_bind(c, &t, err) != 0)
+        return -1;
+    start(ret, arena);
+    struct cards cards;
+    cards_init(&cards, arena);
+    const char *const texts[] = {in->nvidia_smi, in->nvidia_smi_csv, in->dmon, in->topo, in->training_log};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        read_text(texts[i], arena, &cards, ret);
+    read_iterations(in, arena, &ret->iterations);
+    take_cards(&cards, c, &t, ret);
+    ret->mean_utilisation_pct = mean_over(&ret->cards, utilisation);
+    ret->mean_memory_share = mean_over(&ret->cards, card_memory_share);
+    ret->mean_power_share = mean_over(&ret->cards, card_power_share);
+    if (ret->cards.n == 0)
+        ret->mean_utilisation_pct = cards.unknown.reading.utilisation_pct;
+    struct reason reasons[3];
+    size_t n = 0;
+    if (ret->cards.n > 0)
+        reasons[n++] = judge_cards(&ret->cards, &t);
+    else if (cards.unknown.reading.samples > 0)
+        reasons[n++] = judge_card(&cards.unknown.reading, &t);
+    if (ret->iterations.read)
+        reasons[n++] = judge_iterations(&ret->iterations, &t);
+    struct reason links = judge_topology(&ret->topology);
+    /* Good links are no proof of health where cards or iterations were read and say too little. */
+    if (n == 0 || links.verdict == VERDICT_PCIE_BOUND)
+        reasons[n++] = links;
+    conclude(ret, reasons, n, &t);
+    fill_measured(ret, &t, &cards.unknown.reading);
+    if (arena_failed(arena))
+        return err_set(err, ERR_NOMEM, "the readings are too long to be read");
+    return 0;
+}
+
+int diagnosis_from_measured(const struct measured *m, const struct catalog *c, struct arena *arena,
+                            struct diagnosis *ret, struct err *err)
+{
+    struct thresholds t;
+    if (thresholds_bind(c, &t, err) != 0)
+        return -1;
+    start(ret, arena);
+    ret->iterations.steady_median_s = ret->iterations.steady_mean_s = ret->iterations.data_share = NAN;
+    ret->measured = *m;
+    const struct gpu *gpu = m->gpu != NULL ? catalog_gpu(c, m->gpu) : NULL;
+    struct card_sample s;
+    card_sample_init(&s);
+    struct cards cards;
+    cards_init(&cards, arena);
+    if (m->gpu_util_pct >= 0)
+        s.utilisation_pct = m->gpu_util_pct;
+    if (m->memory_used_pct >= 0) { /* of a total that does not matter: any will do */
+        s.memory_total_mib = gpu != NULL && gpu->usable_gib > 0 ? gpu->usable_gib * 1024 : 81920;
+        s.memory_used_mib = s.memory_total_mib * m->memory_used_pct / 100;
+    } else if (m->peak_memory_gb >= 0 && gpu != NULL)
+        s.memory_used_mib = m->peak_memory_gb / MIB_GB;
+    cards_add_unknown(&cards, &s);
+    cards.unknown.reading.gpu = gpu;
+    struct reason reasons[3] = {judge_card(&cards.unknown.reading, &t),
+                                judge_variation(m->iteration_time_cv >= 0 ? m->iteration_time_cv : NAN, &t),
+                                judge_communication(m->comm_share_pct >= 0 ? m->comm_share_pct / 100 : NAN, &t)};
+    conclude(ret, reasons, 3, &t);
+    return arena_failed(arena) ? err_set(err, ERR_NOMEM, "no room for a diagnosis") : 0;
+}

@@ -1,0 +1,103 @@
+/* iteration_stats.c — how long iterations take and how much that varies, warm-up and pauses left out.
+ *
+ * Left out are: the first iteration (start-up, compilation) and those after it that are still far above the median; an
+ * iteration that an evaluation or a checkpoint was logged with, where it is well above the median; and single spikes
+ * far apart, which a pause explains and a data path that cannot keep up does not (a loader with eight workers is slow
+ * every eighth time).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/diagnosis/readers.h"
+
+#define WARMUP_FACTOR 1.5   /* of the median of the rest: still warming up */
+#define WARMUP_SHARE 5      /* at most every fifth iteration, but two in any case */
+#define PAUSE_FACTOR 1.5    /* of the median, with an evaluation or checkpoint logged */
+#define SPIKE_FACTOR 3.0    /* of the median, without any word about it */
+#define SPIKE_DISTANCE 25   /* iterations between two such */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, size_t n, double *scratch)
+{
+    if (n == 0)
+        return NAN;
+    memcpy(scratch, values, n * sizeof *values);
+    qsort(scratch, n, sizeof *scratch, by_value);
+    return n % 2 == 1 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
+}
+
+static double mean_of(const double *values, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return n > 0 ? sum / (double)n : NAN;
+}
+
+static double variation(const double *values, size_t n)
+{
+    double mean = mean_of(values, n), squares = 0;
+    if (n < 2 || !(mean > 0))
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return sqrt(squares / (double)n) / mean;
+}
+
+static size_t warmup_length(const double *times, size_t n, double *scratch)
+{
+    if (n < 3)
+        return 0;
+    size_t most = n / WARMUP_SHARE > 2 ? n / WARMUP_SHARE : 2, w = 1;
+    while (w < most && w + 2 < n && times[w] > WARMUP_FACTOR * median(times + w + 1, n - w - 1, scratch))
+        w++;
+    return w;
+}
+
+/* Copies what is steady to `kept`; returns how many. */
+static size_t leave_out_pauses(const double *times, const bool *after_pause, size_t n, double *scratch, double *kept)
+{
+    double middle = median(times, n, scratch);
+    size_t n_kept = 0, last_spike = n;
+    for (size_t i = 0; i < n; i++) {
+        bool pause = after_pause != NULL && after_pause[i] && times[i] > PAUSE_FACTOR * middle;
+        if (!pause && times[i] > SPIKE_FACTOR * middle && n > SPIKE_DISTANCE) {
+            bool alone = last_spike == n || i - last_spike >= SPIKE_DISTANCE;
+            for (size_t j = i + 1; j < n && j < i + SPIKE_DISTANCE && alone; j++)
+                alone = times[j] <= SPIKE_FACTOR * middle;
+            last_spike = i;
+            pause = alone;
+        }
+        if (!pause)
+            kept[n_kept++] = times[i];
+    }
+    return n_kept;
+}
+
+void iteration_statistics(const double *times_s, const bool *after_pause, size_t n, struct arena *arena,
+                          struct iteration_stats *ret)
+{
+    double *scratch = arena_array(arena, n + 1, sizeof *scratch), *kept = arena_array(arena, n + 1, sizeof *kept);
+    if (scratch == NULL || kept == NULL || n == 0)
+        return;
+    ret->read = true;
+    ret->n = n;
+    ret->mean_s = mean_of(times_s, n);
+    ret->median_s = median(times_s, n, scratch);
+    ret->cv = variation(times_s, n);
+    size_t warmup = warmup_length(times_s, n, scratch);
+    size_t steady =
+        leave_out_pauses(times_s + warmup, after_pause == NULL ? NULL : after_pause + warmup, n - warmup, scratch, kept);
+    ret->warmup_left_out = warmup;
+    ret->pauses_left_out = n - warmup - steady;
+    ret->steady_n = steady;
+    ret->steady_mean_s = mean_of(kept, steady);
+    ret->steady_median_s = median(kept, steady, scratch);
+    ret->steady_cv = variation(kept, steady);
+}

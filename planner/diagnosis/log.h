@@ -1,0 +1,60 @@
+/* log.h — between the readers of a training log's lines and the choice of what its iteration times are. */
+#ifndef SUANPAN_PLANNER_DIAGNOSIS_LOG_H
+#define SUANPAN_PLANNER_DIAGNOSIS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "planner/diagnosis/diagnosis.h"
+
+#define LOG_RANK_NONE (-1)
+
+/* One iteration time, or one numbered step with its time stamp. */
+struct log_time {
+    int key;          /* which of the printed figures: log_keys' place; of a step: which word numbers it */
+    double value_s;   /* iteration time; of a step: its time stamp */
+    double step;      /* NAN = not printed */
+    int rank;
+    bool after_pause; /* an evaluation or a checkpoint was logged since the one before */
+    bool day_only;    /* a stamp without a date */
+};
+
+struct log_times {
+    struct log_time *items;
+    size_t n, cap;
+};
+
+/* One state of a progress bar. */
+struct log_bar {
+    double n, total, elapsed_s, rate_s; /* rate_s: seconds an iteration, smoothed; NAN = "?" */
+};
+
+struct log_bars {
+    struct log_bar *items;
+    size_t n, cap;
+};
+
+struct log {
+    struct arena *arena;
+    struct log_times times, steps;
+    struct log_bars bars;
+    double data_sum, data_time_sum;     /* waiting for data, and the iterations it was printed with */
+    bool saw_pause;
+    struct iteration_stats *stats;      /* figures taken along the way */
+};
+
+size_t log_key_count(void);
+/* Only a running mean over the run so far. */
+bool log_key_is_smoothed(int key);
+
+/* What one line says. */
+void log_take_times(struct log *l, const char *line, int rank);
+void log_take_step(struct log *l, const char *line, int rank);
+void log_take_figures(struct log *l, const char *line);
+/* True when the line holds a bar (of training or not). */
+bool log_take_bars(struct log *l, const char *line);
+/* The name of the framework a line gives away; NULL when none. */
+const char *log_framework(const char *line);
+
+#endif

@@ -1,0 +1,152 @@
+/* log_bars.c — progress bars (tqdm and its kin): "  12%|#   | 5/40 [06:05<43:34, 74.69s/it]".
+ *
+ * The rate a bar prints is smoothed; elapsed time over steps done is not, but comes in whole seconds. Bars of
+ * loading, tokenizing, evaluating and the like are not training.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/log.h"
+#include "planner/diagnosis/text.h"
+
+#define LABEL_MAX 48
+
+static bool is_training(const char *label, size_t n)
+{
+    static const char *const others[] = {"val",    "eval", "test",    "predict", "sanity",  "load",  "download",
+                                         "map",    "token", "filter", "generat", "saving",  "convert", "extract",
+                                         "fetch",  "shard", "process", "packing", "warmup", "infer", "quantiz"};
+    char text[LABEL_MAX];
+    n = n < sizeof text ? n : sizeof text - 1;
+    memcpy(text, label, n);
+    text[n] = '\0';
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (text_find(text, others[i]) != NULL)
+            return false;
+    return true;
+}
+
+/* "74.69s/it", "14.19it/s", "2.1batch/s": seconds an iteration, NAN when not a rate. */
+static double rate_at(const char *p)
+{
+    double v;
+    p = text_skip_blanks(p);
+    if (!text_number(&p, &v) || v <= 0)
+        return NAN;
+    p = text_skip_blanks(p);
+    if (text_starts(p, "s/"))
+        return v;
+    if (text_starts(p, "ms/"))
+        return v / 1000;
+    while (text_is_alnum(*p))
+        p++;
+    return text_starts(p, "/s") ? 1 / v : NAN;
+}
+
+/* "5/40 " that ends at `end`: where it starts, or NULL. */
+static const char *count_before(const char *line, const char *end, struct log_bar *bar)
+{
+    const char *p = end;
+    while (p > line && text_is_blank(p[-1]))
+        p--;
+    while (p > line && (text_is_digit(p[-1]) || strchr("/.kKM", p[-1]) != NULL))
+        p--;
+    const char *start = p;
+    int n, total;
+    if (!text_int(&p, &n) || *p != '/' || (p++, !text_int(&p, &total)) || total < 1 || n > total)
+        return NULL;
+    bar->n = n;
+    bar->total = total;
+    return start;
+}
+
+/* The label before "NN%|###": at most LABEL_MAX bytes left of the percentage. */
+static bool labelled_training(const char *from, const char *count)
+{
+    const char *end = count;
+    while (end > from && !(*end == '%' && end[1] == '|'))
+        end--;
+    while (end > from && (text_is_digit(end[-1]) || text_is_blank(end[-1])))
+        end--;
+    const char *start = end - from > LABEL_MAX - 1 ? end - (LABEL_MAX - 1) : from;
+    for (const char *p = end; p > start; p--)
+        if (p[-1] == ']' || p[-1] == '}') { /* what ended before is another message */
+            start = p;
+            break;
+        }
+    return is_training(start, (size_t)(end - start));
+}
+
+/* One bar around the '<' between elapsed and remaining time. True when it is one. */
+static bool take_bar(struct log *l, const char *from, const char *less)
+{
+    const char *open = less;
+    while (open > from && *open != '[' && less - open < 24)
+        open--;
+    const char *p = open + 1;
+    struct log_bar bar = {.rate_s = NAN};
+    if (*open != '[' || !text_duration(&p, &bar.elapsed_s) || p != less)
+        return false;
+    const char *count = count_before(from, open, &bar);
+    if (count == NULL)
+        return false;
+    if (!labelled_training(from, count))
+        return true;
+    const char *comma = strchr(less, ',');
+    const char *close = strchr(less, ']');
+    if (comma != NULL && (close == NULL || comma < close))
+        bar.rate_s = rate_at(comma + 1);
+    struct log_bar *kept = arena_push(l->arena, &l->bars);
+    if (kept != NULL)
+        *kept = bar;
+    return true;
+}
+
+/* JSON of LLaMA-Factory and ms-swift: steps done and the time since the start. */
+static bool take_counter(struct log *l, const char *line)
+{
+    static const char *const words[] = {"current_steps", "global_step/max_steps"};
+    const char *elapsed = text_find_word(line, "elapsed_time");
+    if (elapsed == NULL)
+        return false;
+    elapsed += strlen("elapsed_time");
+    elapsed += strspn(elapsed, " \"':=");
+    struct log_bar bar = {.rate_s = NAN};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *p = text_find_word(line, words[i]);
+        int n;
+        if (p == NULL)
+            continue;
+        p += strlen(words[i]);
+        p += strspn(p, " \"':=");
+        if (!text_int(&p, &n) || !text_duration(&elapsed, &bar.elapsed_s))
+            return false;
+        bar.n = n;
+        const char *total = text_find_word(line, "total_steps");
+        if (*p == '/')
+            total = p + 1;
+        else if (total != NULL)
+            total += strlen("total_steps") + strspn(total + strlen("total_steps"), " \"':=");
+        int of;
+        bar.total = total != NULL && text_int(&total, &of) ? of : 0;
+        struct log_bar *kept = arena_push(l->arena, &l->bars);
+        if (kept != NULL)
+            *kept = bar;
+        return true;
+    }
+    return false;
+}
+
+bool log_take_bars(struct log *l, const char *line)
+{
+    bool any = false;
+    const char *from = line;
+    for (const char *less = line; (less = strchr(less, '<')) != NULL; less++)
+        if (take_bar(l, from, less)) {
+            any = true;
+            from = less;
+        }
+    if (!any)
+        take_counter(l, line);
+    return any;
+}

@@ -1,0 +1,164 @@
+/* log_lines.c — the other things a line of a training log tells: its step and time stamp, rates, memory, batch size,
+ * and which framework printed it. */
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/log.h"
+#include "planner/diagnosis/text.h"
+
+static const char *const STEP_WORDS[] = {"global_step", "iteration", "iter", "step", "steps", "current_steps"};
+
+/* "step=450", "iteration       10/    1000", "Iter(train) [ 10/720]", "'step': 7": the whole number behind a word. */
+static bool number_behind(const char *p, double *ret)
+{
+    if (text_starts(p, "(train)"))
+        p += strlen("(train)");
+    for (int i = 0; i < 24 && (text_is_blank(*p) || strchr(":=\"'[", *p) != NULL) && *p != '\0'; i++)
+        p++;
+    int v;
+    if (!text_int(&p, &v) || (*p == '.' && text_is_digit(p[1])) || text_is_alnum(*p))
+        return false;
+    *ret = v;
+    return true;
+}
+
+void log_take_step(struct log *l, const char *line, int rank)
+{
+    double stamp, step;
+    bool day_only;
+    if (!text_stamp(line, &stamp, &day_only))
+        return;
+    for (size_t i = 0; i < sizeof STEP_WORDS / sizeof *STEP_WORDS; i++) {
+        const char *p = line;
+        bool found = false;
+        while (!found && (p = text_find_word(p, STEP_WORDS[i])) != NULL) {
+            p += strlen(STEP_WORDS[i]);
+            found = number_behind(p, &step);
+        }
+        if (!found)
+            continue;
+        struct log_time *t = arena_push(l->arena, &l->steps);
+        if (t != NULL)
+            *t = (struct log_time){.key = (int)i, .value_s = stamp, .step = step, .rank = rank,
+                                   .after_pause = l->saw_pause, .day_only = day_only};
+        return;
+    }
+}
+
+/* The number behind any of these words; NAN when none is there. *ret_rest: what follows it. */
+static double figure(const char *line, const char *const *words, size_t n, const char **ret_rest)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const char *p = line; (p = text_find_word(p, words[i])) != NULL;) {
+            p += strlen(words[i]);
+            const char *q = p;
+            double v;
+            for (int k = 0; k < 12 && *q != '\0' && strchr(" \t:=\"'", *q) != NULL; k++)
+                q++;
+            if (text_number(&q, &v) && v > 0) {
+                *ret_rest = text_skip_blanks(q);
+                return v;
+            }
+        }
+    return NAN;
+}
+
+#define FIGURE(line, rest, ...)                                                                                        \
+    figure(line, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), rest)
+
+/* Memory as printed to GB: MiB where a bare number is large, GiB where it is small. */
+static double memory_gb(double v, const char *unit)
+{
+    const double gib = 1.073741824;
+    if (text_starts(unit, "gib"))
+        return v * gib;
+    if (text_starts(unit, "gb"))
+        return v * gib; /* PyTorch's GB are 2^30 */
+    if (text_starts(unit, "m"))
+        return v * gib / 1024;
+    return v > 1024 ? v * gib / 1024 : v * gib;
+}
+
+static void keep(double *to, double v)
+{
+    if (isfinite(v))
+        *to = v;
+}
+
+static void take_rates(struct log *l, const char *line)
+{
+    const char *rest;
+    struct iteration_stats *s = l->stats;
+    keep(&s->tokens_per_s_per_gpu, FIGURE(line, &rest, "tps", "tokens_per_second_per_gpu", "tokens/sec/gpu",
+                                          "tokens/s/gpu", "tgs", "device/tokens_per_sec"));
+    keep(&s->tokens_per_s, FIGURE(line, &rest, "tokens per second", "tokens_per_second", "tokens_per_sec", "tokens/sec",
+                                  "tokens/s", "tok/sec", "tok/s"));
+    keep(&s->samples_per_s,
+         FIGURE(line, &rest, "RunningAvgSamplesPerSec", "samples per second", "samples_per_second", "samples/sec",
+                "samples/s", "train_samples_per_second", "interval_samples_per_second", "throughput/samples_per_sec"));
+}
+
+void log_take_figures(struct log *l, const char *line)
+{
+    const char *rest = "";
+    struct iteration_stats *s = l->stats;
+    take_rates(l, line);
+    double memory = FIGURE(line, &rest, "MaxMemAllocated", "memory(GiB)'", "memory(GiB)", "max_mem", "max memory",
+                           "peak memory", "peak_memory_active", "peak_memory", "max_memory_allocated", "memory");
+    if (isfinite(memory)) {
+        double gb = memory_gb(memory, rest);
+        s->peak_memory_gb = s->peak_memory_gb >= gb ? s->peak_memory_gb : gb;
+    }
+    double batch = FIGURE(line, &rest, "global batch size", "global_batch_size");
+    if (batch >= 1 && batch < 1e9)
+        s->global_batch = (int)batch;
+    double seq = FIGURE(line, &rest, "actual seqlen", "seq_length", "seq_len");
+    if (seq >= 1 && seq < 1e9)
+        s->seq_len = (int)seq;
+    double data = FIGURE(line, &rest, "data_time", "reader_cost", "data");
+    double time = FIGURE(line, &rest, "time", "batch_cost");
+    if (isfinite(data) && isfinite(time) && data <= time) {
+        l->data_sum += data;
+        l->data_time_sum += time;
+    }
+}
+
+const char *log_framework(const char *line)
+{
+    static const struct {
+        const char *sign, *name;
+    } signs[] = {
+        {"elapsed time per iteration", "Megatron-LM"},
+        {"[INFO:swift]", "ms-swift"},
+        {"train_speed(", "ms-swift"},
+        {"- mmengine -", "mmengine"},
+        {"SamplesPerSec=", "DeepSpeed"},
+        {"[deepspeed", "DeepSpeed"},
+        {"[titan]", "torchtitan"},
+        {"v_num=", "PyTorch Lightning"},
+        {"|Loss:", "torchtune"},
+        {":::NVLOG", "DLLogger"},
+        {"DLL ", "DLLogger"},
+        {"train_runtime", "Hugging Face Trainer"},
+        {"{'loss':", "Hugging Face Trainer"},
+        {"interval_runtime", "PaddleNLP"},
+        {"batch_cost", "PaddlePaddle"},
+        {"completed step:", "MaxText"},
+        {"per step time:", "MindSpore"},
+        {"timing_s/", "verl"},
+        {"train_step_timing", "NeMo"},
+        {"examples/sec;", "TensorFlow"},
+        {"global_step/sec", "TensorFlow"},
+        {"fvcore", "Detectron2"},
+        {"Train time/batch", "Composer"},
+        {"ms/step", "Keras"},
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (text_find(line, signs[i].sign) != NULL)
+            return signs[i].name;
+    if (text_starts(text_skip_blanks(line), "iter ") && text_find(line, "mfu") != NULL)
+        return "nanoGPT";
+    if (text_find(line, "tps:") != NULL && text_find(line, "mfu:") != NULL)
+        return "torchtitan";
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* readers.h — the readers of single outputs. Each takes a cleaned text (text_clean), which it cuts up, and adds what it
+ * finds; none fails: what it does not know it leaves alone. */
+#ifndef SUANPAN_PLANNER_DIAGNOSIS_READERS_H
+#define SUANPAN_PLANNER_DIAGNOSIS_READERS_H
+
+#include "planner/diagnosis/cards.h"
+#include "planner/diagnosis/diagnosis.h"
+
+/* The table of `nvidia-smi`. ret_driver, ret_cuda: left as they are where the text has none. */
+void read_smi_table(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
+
+/* `nvidia-smi --query-gpu=... --format=csv[,noheader][,nounits]`. */
+void read_smi_csv(char *text, struct cards *cards);
+
+/* `nvidia-smi dmon`. */
+void read_dmon(char *text, struct cards *cards);
+
+/* `nvidia-smi topo -m`. */
+void read_topo(char *text, struct arena *arena, struct topology *topology);
+
+/* A training log of any framework. */
+void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret);
+
+/* Mean, median and variation of iteration times with warm-up steps and pauses left out. `after_pause` (NULL: none)
+ * marks times that an evaluation or a checkpoint may be part of. */
+void iteration_statistics(const double *times_s, const bool *after_pause, size_t n, struct arena *arena,
+                          struct iteration_stats *ret);
+
+#endif

@@ -1,0 +1,283 @@
+/* smi_table.c — the table that plain `nvidia-smi` prints, of drivers from 340 to 595.
+ *
+ * Every card has a row with its name and bus id and one with power, memory and utilisation; column widths, blanks
+ * before the bars and the rows below differ from driver to driver, so rows are known by what is in them. The lists of
+ * MIG devices and of processes hold numbers of the same looks and are told apart by their headings.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/readers.h"
+#include "planner/diagnosis/text.h"
+
+enum section { SECTION_CARDS, SECTION_MIG, SECTION_PROCESSES };
+
+struct table {
+    struct cards *cards;
+    const char **driver, **cuda;
+    enum section section;
+    struct card_sample pending; /* from its first row, waiting for the second */
+    bool has_pending;
+    struct card_work *last;     /* whose rows these are */
+};
+
+/* The word after `label` up to blanks or a bar; kept unless it says that there is none. */
+static void take_version(const char *line, const char *label, struct arena *arena, const char **ret)
+{
+    const char *p = text_find(line, label);
+    if (p == NULL)
+        return;
+    p = text_skip_blanks(p + strlen(label));
+    size_t n = strcspn(p, " \t|");
+    if (n > 0 && text_is_digit(*p))
+        *ret = arena_strndup(arena, p, n);
+}
+
+static bool is_state(const char *word, size_t n)
+{
+    static const char *const states[] = {"On", "Off", "WDDM", "TCC", "MCDM", "N/A", "[N/A]", "Enabled", "Disabled",
+                                         "ERR!"};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strlen(states[i]) == n && strncmp(word, states[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* What stands between index and bus id, without bars, trailing blanks and the persistence or driver mode. */
+static const char *take_name(const char *from, const char *end, struct arena *arena)
+{
+    from = text_skip_blanks(from);
+    while (end > from && text_is_blank(end[-1]))
+        end--;
+    const char *word = end;
+    while (word > from && !text_is_blank(word[-1]))
+        word--;
+    if (word > from && is_state(word, (size_t)(end - word)))
+        end = word;
+    while (end > from && text_is_blank(end[-1]))
+        end--;
+    return end > from ? arena_strndup(arena, from, (size_t)(end - from)) : NULL;
+}
+
+/* The last bar before `end`, or NULL. */
+static const char *bar_before(const char *line, const char *end)
+{
+    while (end > line)
+        if (*--end == '|')
+            return end;
+    return NULL;
+}
+
+/* A card whose second row was cut off still is a card. */
+static void drop_pending(struct table *t)
+{
+    if (t->has_pending)
+        t->last = cards_add(t->cards, &t->pending);
+    t->has_pending = false;
+}
+
+/* "|   0  NVIDIA A40   On  |   00000000:4F:00.0 Off |": index, name, bus. Whatever stands left of the table's first
+ * cell (a prompt, a log's time stamp) does not matter. */
+static bool first_row(struct table *t, const char *line)
+{
+    size_t bus_len;
+    const char *bus = text_bus_id(line, &bus_len);
+    if (bus == NULL)
+        return false;
+    const char *cell_end = bar_before(line, bus);
+    const char *cell = cell_end == NULL ? NULL : bar_before(line, cell_end);
+    const char *p = text_skip_blanks(cell == NULL ? line : cell + 1);
+    int index;
+    if (!text_int(&p, &index) || !text_is_blank(*p))
+        return false;
+    drop_pending(t);
+    card_sample_init(&t->pending);
+    t->pending.index = index;
+    t->pending.name = take_name(p, cell_end == NULL ? bus : cell_end, t->cards->arena);
+    t->pending.bus_id = arena_strndup(t->cards->arena, bus, bus_len);
+    t->has_pending = true;
+    return true;
+}
+
+static double in_mib(double v, const char *unit)
+{
+    return text_starts(unit, "g") ? v * 1024 : text_starts(unit, "k") ? v / 1024 : v;
+}
+
+static bool is_memory_unit(const char *p)
+{
+    return text_starts(p, "mib") || text_starts(p, "gib") || text_starts(p, "mb") || text_starts(p, "gb");
+}
+
+static const char *skip_letters(const char *p)
+{
+    while (text_is_alnum(*p))
+        p++;
+    return p;
+}
+
+/* "71639MiB / 81920MiB" or "71639 / 81920 MiB" anywhere in the line; where it starts and ends. */
+static bool memory_pair(const char *line, const char **ret_start, const char **ret_end, struct card_sample *s)
+{
+    for (const char *slash = line; (slash = strchr(slash, '/')) != NULL; slash++) {
+        const char *right = text_skip_blanks(slash + 1), *unit;
+        double total, used;
+        if (!text_number(&right, &total) || !is_memory_unit(unit = text_skip_blanks(right)))
+            continue;
+        const char *left = slash;
+        while (left > line && text_is_blank(left[-1]))
+            left--;
+        const char *left_unit = left;
+        while (left_unit > line && text_is_alnum(left_unit[-1]) && !text_is_digit(left_unit[-1]))
+            left_unit--;
+        const char *number = left_unit;
+        while (number > line && text_is_blank(number[-1]))
+            number--;
+        while (number > line && (text_is_digit(number[-1]) || number[-1] == '.'))
+            number--;
+        *ret_start = number;
+        if (!text_number(&number, &used))
+            continue;
+        s->memory_used_mib = in_mib(used, is_memory_unit(left_unit) ? left_unit : unit);
+        s->memory_total_mib = in_mib(total, unit);
+        *ret_end = skip_letters(unit);
+        return true;
+    }
+    return false;
+}
+
+/* "89W / 300W", "N/A /  75W", "350W|" before `end`. */
+static void take_power(const char *line, const char *end, struct card_sample *s)
+{
+    for (const char *p = line; p < end; p++) {
+        if (!text_is_digit(*p) || (p > line && (text_is_alnum(p[-1]) || p[-1] == '.')))
+            continue;
+        double v;
+        if (!text_number(&p, &v))
+            continue;
+        const char *unit = text_skip_blanks(p);
+        if (*unit != 'W' || text_is_alnum(unit[1])) {
+            p--;
+            continue;
+        }
+        const char *before = p;
+        while (before > line && (text_is_digit(before[-1]) || before[-1] == '.' || text_is_blank(before[-1])))
+            before--;
+        if (before > line && before[-1] == '/')
+            s->power_limit_w = v;
+        else
+            s->power_w = v;
+    }
+}
+
+/* The first percentage at or after p, unless "N/A" comes first. */
+static void take_utilisation(const char *p, struct card_sample *s)
+{
+    for (; *p != '\0'; p++) {
+        if (text_starts(p, "N/A") || text_starts(p, "ERR!"))
+            return;
+        double v;
+        if (text_is_digit(*p) && text_number(&p, &v)) {
+            if (*text_skip_blanks(p) == '%' && v <= 100)
+                s->utilisation_pct = v;
+            return;
+        }
+    }
+}
+
+static const char *nth_bar(const char *line, int n)
+{
+    for (const char *p = line; *p != '\0'; p++)
+        if (*p == '|' && --n == 0)
+            return p;
+    return NULL;
+}
+
+/* Power, memory and utilisation. A row without its first one (cut off above) still is a card. */
+static bool second_row(struct table *t, const char *line)
+{
+    struct card_sample s;
+    card_sample_init(&s);
+    const char *start = NULL, *end = NULL;
+    bool memory = memory_pair(line, &start, &end, &s);
+    if (!memory) { /* "Not Supported", "N/A / N/A": only below a first row */
+        start = nth_bar(line, 2);
+        end = nth_bar(line, 3);
+        if (!t->has_pending || end == NULL || strchr(start, '%') == NULL)
+            return false;
+        end = end > start && strchr(end, '%') != NULL ? end : start;
+    }
+    if (!t->has_pending && (strchr(end, '|') == NULL || strchr(end, '%') == NULL))
+        return false;
+    take_power(line, start, &s);
+    take_utilisation(end, &s);
+    if (t->has_pending) {
+        s.index = t->pending.index;
+        s.name = t->pending.name;
+        s.bus_id = t->pending.bus_id;
+    }
+    t->has_pending = false;
+    t->last = cards_add(t->cards, &s);
+    return true;
+}
+
+/* "|  0    2   0   0  |    11091MiB / 40448MiB    | 60      0 |": a device of card 0. */
+static void mig_row(struct table *t, const char *line)
+{
+    const char *p = strchr(line, '|');
+    int card = -1, value;
+    for (int i = 0; i < 3; i++) { /* card, GI, CI, each after a blank */
+        p = p == NULL ? NULL : p + 1;
+        if (p == NULL || !text_is_blank(p[-1] == '|' ? *p : p[-1]))
+            return;
+        p = text_skip_blanks(p);
+        if (!text_int(&p, &value))
+            return;
+        card = i == 0 ? value : card;
+    }
+    struct card_work *w = cards_find(t->cards, card);
+    if (w != NULL) {
+        w->reading.mig = true;
+        w->reading.mig_devices++;
+    }
+}
+
+static bool heading(struct table *t, const char *line)
+{
+    if (text_find(line, "NVIDIA-SMI") != NULL && text_find(line, "Version") != NULL) {
+        take_version(line, "Driver Version:", t->cards->arena, t->driver);
+        take_version(line, "KMD Version:", t->cards->arena, t->driver);
+        take_version(line, "CUDA Version:", t->cards->arena, t->cuda);
+        take_version(line, "CUDA UMD Version:", t->cards->arena, t->cuda);
+        drop_pending(t);
+        t->section = SECTION_CARDS;
+        return true;
+    }
+    if (text_find(line, "MIG devices:") != NULL)
+        t->section = SECTION_MIG;
+    else if (text_find(line, "Processes:") != NULL ||
+             (text_find(line, " PID ") != NULL && text_find(line, "Process name") != NULL))
+        t->section = SECTION_PROCESSES;
+    else if (text_find(line, "Bus-Id") != NULL && text_find(line, "Name") != NULL)
+        t->section = SECTION_CARDS;
+    else
+        return false;
+    drop_pending(t);
+    return true;
+}
+
+void read_smi_table(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda)
+{
+    struct table t = {.cards = cards, .driver = ret_driver, .cuda = ret_cuda, .section = SECTION_CARDS};
+    for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
+        if (heading(&t, line))
+            continue;
+        if (t.section == SECTION_MIG)
+            mig_row(&t, line);
+        if (t.section != SECTION_CARDS || first_row(&t, line) || second_row(&t, line))
+            continue;
+        if (t.last != NULL && strchr(line, '|') != NULL && text_find_word(line, "Enabled") != NULL)
+            t.last->reading.mig = true; /* the third row: MIG M. */
+    }
+    drop_pending(&t);
+}

@@ -1,0 +1,219 @@
+/* topo.c — the matrix of `nvidia-smi topo -m`: who reaches whom over what.
+ *
+ * Rows are read by their own names, so that a heading that lost columns, was coloured or is missing does no harm.
+ */
+#include <string.h>
+
+#include "planner/diagnosis/readers.h"
+#include "planner/diagnosis/text.h"
+
+#define CARDS 64   /* of one matrix */
+#define LINK_MAX 8 /* "NV18", "NODE" */
+
+struct matrix {
+    char links[CARDS][CARDS][LINK_MAX]; /* row card, column */
+    bool has_row[CARDS];
+    char nic_links[CARDS][LINK_MAX];    /* GPU0's words right of the cards' columns */
+    int n_nic_links, header_cards, header_nics, nic_rows;
+};
+
+static size_t next_word(const char **p, char *out, size_t size)
+{
+    const char *w = text_skip_blanks(*p);
+    size_t n = strcspn(w, " \t|");
+    size_t kept = n < size ? n : size - 1;
+    memcpy(out, w, kept);
+    out[kept] = '\0';
+    *p = w + n;
+    while (text_is_blank(**p) || **p == '|')
+        ++*p;
+    return n;
+}
+
+static bool numbered(const char *word, const char *prefix, int *ret)
+{
+    if (!text_starts(word, prefix))
+        return false;
+    const char *p = word + strlen(prefix);
+    return text_int(&p, ret) && *p == '\0';
+}
+
+static bool is_nic(const char *word)
+{
+    int i;
+    return numbered(word, "NIC", &i) || text_starts(word, "mlx") || text_starts(word, "ibp") ||
+           text_starts(word, "bnxt_re") || numbered(word, "HCA", &i);
+}
+
+static bool is_link(const char *w)
+{
+    static const char *const known[] = {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC", "XGMI", "C2C", "DIS"};
+    int bonded;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(w, known[k]) == 0)
+            return true;
+    return strlen(w) < 6 && numbered(w, "NV", &bonded);
+}
+
+static void copy_link(char out[LINK_MAX], const char *link)
+{
+    size_t n = strnlen(link, LINK_MAX - 1);
+    memcpy(out, link, n);
+    out[n] = '\0';
+}
+
+/* "        GPU0    GPU1    NIC0    CPU Affinity": how many of each. */
+static bool take_heading(const char *line, struct matrix *m)
+{
+    char word[32];
+    int cards = 0, nics = 0, number;
+    const char *p = line;
+    for (int i = 0; next_word(&p, word, sizeof word) > 0 && i < 4 * CARDS; i++) {
+        if (numbered(word, "GPU", &number)) {
+            if (number != cards)
+                return false;
+            cards++;
+        } else if (is_nic(word) && cards > 0)
+            nics++;
+        else if (i == 0 && is_link(word))
+            return false;
+        else if (cards == 0)
+            return false;
+        else
+            break;
+    }
+    const char *affinity = text_find(line, "Affinity");
+    if (cards == 0 || (cards == 1 && affinity == NULL))
+        return false;
+    m->header_cards = cards;
+    m->header_nics = nics;
+    return true;
+}
+
+/* "GPU0     X      NV8     NV8 ...": at least two words that are links. */
+static void take_row(const char *line, struct matrix *m)
+{
+    char word[32];
+    int row;
+    const char *p = text_skip_blanks(line);
+    while (*p == '|' || text_is_blank(*p))
+        p++;
+    next_word(&p, word, sizeof word);
+    if (is_nic(word)) {
+        next_word(&p, word, sizeof word);
+        m->nic_rows += is_link(word);
+        return;
+    }
+    if (!numbered(word, "GPU", &row) || row >= CARDS)
+        return;
+    char links[CARDS + CARDS][LINK_MAX];
+    int n = 0;
+    while (n < 2 * CARDS && next_word(&p, word, sizeof word) > 0 && is_link(word))
+        copy_link(links[n++], word);
+    if (n == 0)
+        return;
+    m->has_row[row] = true;
+    int cards = m->header_cards > 0 && m->header_cards < n ? m->header_cards : n;
+    for (int c = 0; c < cards && c < CARDS; c++)
+        copy_link(m->links[row][c], links[c]);
+    if (row == 0 && m->header_cards > 0)
+        for (int c = cards; c < n && m->n_nic_links < m->header_nics && m->n_nic_links < CARDS; c++)
+            copy_link(m->nic_links[m->n_nic_links++], links[c]);
+}
+
+/* Cards of the matrix: rows that are there; a cut matrix may only have the heading's columns. */
+static int count_cards(const struct matrix *m)
+{
+    int rows = 0;
+    for (int i = 0; i < CARDS; i++)
+        if (m->has_row[i])
+            rows = i + 1;
+    return rows > m->header_cards ? rows : m->header_cards < CARDS ? m->header_cards : CARDS;
+}
+
+static bool is_nvlink(const char *link)
+{
+    return strncmp(link, "NV", 2) == 0 || strcmp(link, "XGMI") == 0;
+}
+
+static const char *link_between(const struct matrix *m, int a, int b)
+{
+    if (m->links[a][b][0] != '\0')
+        return m->links[a][b];
+    return m->links[b][a];
+}
+
+static void add_kind(const char **kinds, size_t *n, const char *link)
+{
+    size_t at = 0;
+    while (at < *n && strcmp(kinds[at], link) < 0)
+        at++;
+    if (at < *n && strcmp(kinds[at], link) == 0)
+        return;
+    memmove(kinds + at + 1, kinds + at, (*n - at) * sizeof *kinds);
+    kinds[at] = link;
+    ++*n;
+}
+
+/* Whether every card reaches card 0 over NVLink, maybe through others (a DGX-1's mesh does, four bridged pairs do
+ * not): then a ring over all cards never leaves it. */
+static bool connected(const struct matrix *m, int cards)
+{
+    bool reached[CARDS] = {true};
+    int n = 1;
+    for (bool grew = true; grew;) {
+        grew = false;
+        for (int a = 0; a < cards; a++)
+            for (int b = 0; b < cards && reached[a]; b++)
+                if (!reached[b] && is_nvlink(link_between(m, a, b))) {
+                    reached[b] = grew = true;
+                    n++;
+                }
+    }
+    return n == cards;
+}
+
+static void conclude(const struct matrix *m, struct arena *arena, struct topology *t)
+{
+    int cards = count_cards(m);
+    bool any_row = false;
+    for (int i = 0; i < CARDS; i++)
+        any_row = any_row || m->has_row[i];
+    if (!any_row)
+        return;
+    t->read = true;
+    t->gpus = cards;
+    t->nics = m->nic_rows > m->header_nics ? m->nic_rows : m->header_nics;
+    const char **kinds = arena_array(arena, CARDS * CARDS / 2 + 1, sizeof *kinds);
+    const char **nics = arena_array(arena, CARDS, sizeof *nics);
+    if (kinds == NULL || nics == NULL)
+        return;
+    for (int a = 0; a < cards; a++)
+        for (int b = a + 1; b < cards; b++) {
+            const char *link = arena_strdup(arena, link_between(m, a, b));
+            if (link == NULL || link[0] == '\0' || strcmp(link, "X") == 0)
+                continue;
+            if (a == 0 && b == 1)
+                t->link = link;
+            add_kind(kinds, &t->n_kinds, link);
+            *(is_nvlink(link) ? &t->nvlink_pairs : &t->pcie_pairs) += 1;
+        }
+    for (int i = 0; i < m->n_nic_links; i++)
+        nics[t->n_nic_links++] = arena_strdup(arena, m->nic_links[i]);
+    t->kinds = kinds;
+    t->nic_links = nics;
+    t->nvlink_connected = cards > 1 && connected(m, cards);
+    t->pcie_bound = t->pcie_pairs > 0 && !t->nvlink_connected;
+}
+
+void read_topo(char *text, struct arena *arena, struct topology *topology)
+{
+    struct matrix *m = arena_alloc(arena, sizeof *m);
+    if (m == NULL)
+        return;
+    for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
+        if (text_find(line, "GPU") != NULL || text_find(line, "NIC") != NULL || text_find(line, "mlx") != NULL)
+            if (!take_heading(line, m))
+                take_row(line, m);
+    conclude(m, arena, topology);
+}

@@ -1,0 +1,221 @@
+/* training_log.c — a training log of any framework: which of the figures in it are the iteration times.
+ *
+ * Best are times that the framework prints (of those the figure printed most often); then progress bars; then the time
+ * stamps of numbered steps. Where ranks print one by one, the lowest rank's lines count.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/log.h"
+#include "planner/diagnosis/readers.h"
+#include "planner/diagnosis/text.h"
+
+#define DAY_S 86400.0
+#define BAR_RESOLUTION_S 10.0 /* a bar counts whole seconds: intervals shorter than this say nothing of variation */
+#define BAR_RELIABLE_S 30.0   /* elapsed over steps is better than the smoothed rate from here on */
+#define BAR_INTERVALS_MIN 5
+
+static bool any_of(const char *line, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_find(line, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* "[rank0]:", "[Rank 0]", "3: TRAIN": who prints. */
+static int rank_of(const char *line)
+{
+    const char *p = text_skip_blanks(line), *bracket = text_find(line, "[rank");
+    int rank;
+    if (bracket != NULL) {
+        bracket = text_skip_blanks(bracket + strlen("[rank"));
+        if (text_int(&bracket, &rank) && *bracket == ']')
+            return rank;
+    }
+    if (text_int(&p, &rank) && *p == ':' && p[1] == ' ' && rank < 100000)
+        return rank;
+    return LOG_RANK_NONE;
+}
+
+static void take_line(struct log *l, const char *line)
+{
+    static const char *const evaluation[] = {"validation", "evaluat", "iter(val", "epoch(val", "iter(test", "epoch(test",
+                                             "eval_runtime", "eval_loss", "TEST ["};
+    static const char *const pause[] = {"val loss", "val_loss", "checkpoint", "saving", "saved "};
+    const char *name = log_framework(line);
+    if (name != NULL && l->stats->framework == NULL)
+        l->stats->framework = name;
+    if (log_take_bars(l, line) && text_find(line, "timing") == NULL) {
+        log_take_figures(l, line);
+        return;
+    }
+    if (any_of(line, evaluation, sizeof evaluation / sizeof *evaluation)) {
+        l->saw_pause = true;
+        return;
+    }
+    int rank = rank_of(line);
+    size_t before = l->times.n;
+    log_take_times(l, line, rank);
+    log_take_step(l, line, rank);
+    log_take_figures(l, line);
+    if (l->times.n > before)
+        l->saw_pause = false;
+    if (any_of(line, pause, sizeof pause / sizeof *pause))
+        l->saw_pause = true;
+}
+
+/* The key most lines have, smoothed ones only among themselves; -1 when none. */
+static int choose_key(const struct log *l, bool smoothed, size_t *ret_n)
+{
+    int best = -1;
+    *ret_n = 0;
+    for (size_t k = 0; k < log_key_count(); k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < l->times.n; i++)
+            n += l->times.items[i].key == (int)k;
+        if (log_key_is_smoothed((int)k) == smoothed && n > *ret_n) {
+            *ret_n = n;
+            best = (int)k;
+        }
+    }
+    return best;
+}
+
+static int lowest_rank(const struct log_times *t, int key)
+{
+    int rank = LOG_RANK_NONE;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->items[i].key == key && t->items[i].rank >= 0 && (rank < 0 || t->items[i].rank < rank))
+            rank = t->items[i].rank;
+    return rank;
+}
+
+static void from_times(const struct log *l, int key, size_t n, struct iteration_stats *ret)
+{
+    double *times = arena_array(l->arena, n, sizeof *times);
+    bool *after_pause = arena_array(l->arena, n, sizeof *after_pause);
+    int rank = lowest_rank(&l->times, key);
+    size_t taken = 0;
+    if (times == NULL || after_pause == NULL)
+        return;
+    for (size_t i = 0; i < l->times.n; i++) {
+        const struct log_time *t = &l->times.items[i];
+        if (t->key != key || (rank >= 0 && t->rank >= 0 && t->rank != rank))
+            continue;
+        times[taken] = t->value_s;
+        after_pause[taken++] = t->after_pause;
+    }
+    iteration_statistics(times, after_pause, taken, l->arena, ret);
+}
+
+/* Of the bars the run that came furthest; bars of one run count up with one total. */
+static void furthest_run(const struct log_bars *b, size_t *ret_first, size_t *ret_end)
+{
+    size_t first = 0;
+    *ret_first = *ret_end = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (i > 0 && (b->items[i].total != b->items[i - 1].total || b->items[i].n < b->items[i - 1].n ||
+                      b->items[i].elapsed_s < b->items[i - 1].elapsed_s))
+            first = i;
+        if (*ret_end == 0 || b->items[i].n >= b->items[*ret_end - 1].n) {
+            *ret_first = first;
+            *ret_end = i + 1;
+        }
+    }
+}
+
+static void from_bars(const struct log *l, struct iteration_stats *ret)
+{
+    size_t first, end;
+    furthest_run(&l->bars, &first, &end);
+    double *times = arena_array(l->arena, end - first, sizeof *times);
+    if (times == NULL)
+        return;
+    size_t n = 0, from = first;
+    for (size_t i = first + 1; i < end; i++) {
+        double steps = l->bars.items[i].n - l->bars.items[from].n;
+        double elapsed = l->bars.items[i].elapsed_s - l->bars.items[from].elapsed_s;
+        if (steps <= 0 || elapsed < BAR_RESOLUTION_S)
+            continue;
+        times[n++] = elapsed / steps;
+        from = i;
+    }
+    if (n >= BAR_INTERVALS_MIN) {
+        iteration_statistics(times, NULL, n, l->arena, ret);
+        return;
+    }
+    const struct log_bar *last = &l->bars.items[end - 1];
+    double mean = last->elapsed_s / last->n;
+    if (!isfinite(mean) || (last->elapsed_s < BAR_RELIABLE_S && isfinite(last->rate_s)))
+        mean = last->rate_s;
+    if (!(mean > 0))
+        return;
+    ret->read = ret->smoothed = true;
+    ret->n = (size_t)last->n;
+    ret->mean_s = ret->median_s = ret->steady_mean_s = ret->steady_median_s = mean;
+}
+
+static int choose_step_word(const struct log *l)
+{
+    size_t counts[16] = {0};
+    int best = -1;
+    for (size_t i = 0; i < l->steps.n; i++)
+        counts[l->steps.items[i].key & 15]++;
+    for (int k = 0; k < 16; k++)
+        if (counts[k] > 1 && (best < 0 || counts[k] > counts[best]))
+            best = k;
+    return best;
+}
+
+/* From time stamps: what passed between two numbered steps, a step. */
+static void from_steps(const struct log *l, struct iteration_stats *ret)
+{
+    int key = choose_step_word(l);
+    double *times = arena_array(l->arena, l->steps.n, sizeof *times);
+    bool *after_pause = arena_array(l->arena, l->steps.n, sizeof *after_pause);
+    if (key < 0 || times == NULL || after_pause == NULL)
+        return;
+    int rank = lowest_rank(&l->steps, key);
+    const struct log_time *last = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < l->steps.n; i++) {
+        const struct log_time *t = &l->steps.items[i];
+        if (t->key != key || (rank >= 0 && t->rank >= 0 && t->rank != rank))
+            continue;
+        if (last != NULL && t->step > last->step) {
+            double elapsed = t->value_s - last->value_s;
+            if (elapsed < 0 && t->day_only)
+                elapsed += DAY_S;
+            if (elapsed > 0) {
+                times[n] = elapsed / (t->step - last->step);
+                after_pause[n++] = t->after_pause;
+            }
+        }
+        last = t;
+    }
+    iteration_statistics(times, after_pause, n, l->arena, ret);
+}
+
+void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret)
+{
+    struct log l = {.arena = arena, .stats = ret};
+    for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
+        take_line(&l, line);
+    size_t n, n_smoothed;
+    int key = choose_key(&l, false, &n), smoothed = choose_key(&l, true, &n_smoothed);
+    if (n > 1 || (n == 1 && l.bars.n == 0))
+        from_times(&l, key, n, ret);
+    else if (l.bars.n > 0)
+        from_bars(&l, ret);
+    if (!ret->read)
+        from_steps(&l, ret);
+    if (!ret->read && n_smoothed > 0) {
+        from_times(&l, smoothed, n_smoothed, ret);
+        ret->smoothed = true;
+    }
+    if (ret->read && l.data_time_sum > 0)
+        ret->data_share = l.data_sum / l.data_time_sum;
+    if (ret->read && ret->framework == NULL && l.bars.n > 0)
+        ret->framework = "tqdm";
+}
