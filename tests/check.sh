@@ -58,5 +58,5 @@ done
 
 echo
 printf '%s\n' "${rows[@]}"
-echo "[====] Synthesis: Tested: $tested | Passing: $passing | Failing: $failing | Crashing: $crashing"
+echo "[====] Synthesis: Tested: $tested | Passing: $passing | Failing: $failing | Crashing: $crashing" | tee "$logs/synthesis"
 [ $tested -gt 0 ] && [ $((failing + crashing)) -eq 0 ]

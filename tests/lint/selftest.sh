@@ -77,11 +77,11 @@ printf '{\n  "note.a": "costs {total}"\n}\n' | plant api/messages/core.zh-CN.jso
 expect messages api/messages/core.en.json
 printf '{\n  "note.a": "x"\n}\n' | plant api/messages/core.zh-CN.json
 expect messages api/messages/core.zh-CN.json
-printf '{\n  "note.a": "x"\n}\n' | tee >(plant api/messages/core.zh-CN.json) | plant api/messages/core.en.json
 for file in core api; do
     printf '{\n  "note.a": "x"\n}\n' | tee >(plant api/messages/$file.zh-CN.json) | plant api/messages/$file.en.json
 done
 expect 'messages: note.a stands in' api/messages/core.en.json
+printf '{\n  "note.a": "x"\n}\n' | tee >(plant api/messages/core.zh-CN.json) | plant api/messages/core.en.json
 body 'void f(struct note_list *l) { note_add(l, "unheard_of"); }' | plant planner/offers/x.c
 expect note-text planner/offers/x.c
 printf '#!/bin/bash\nrm %s1/*\n' '$' | plant tests/x.sh
