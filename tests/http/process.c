@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ static void spawn(struct process *p, const char *environment, char **arguments)
     p->pid = fork();
     cr_assert(p->pid >= 0);
     if (p->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no server behind */
         int out = open(p->out, O_CREAT | O_TRUNC | O_WRONLY, 0600), err = open(p->log, O_CREAT | O_TRUNC | O_WRONLY, 0600);
         int in = open("/dev/null", O_RDONLY);
         dup2(in, 0);
