@@ -136,7 +136,10 @@ static struct catalog *multiply(const struct catalog *c, struct arena *arena)
 {
     struct err err = {0};
     struct catalog *big = arena_alloc(arena, sizeof *big);
-    size_t copies = MANY_ROWS / c->n_prices + 1, n_prices = 0;
+    size_t of_skus = 0, n_prices = 0;
+    for (size_t i = 0; i < c->n_prices; i++)
+        of_skus += c->prices[i].subject == SUBJECT_SKU;
+    size_t copies = MANY_ROWS / of_skus + 1;
     *big = *c;
     big->arena = arena;
     big->skus = arena_array(arena, c->n_skus * copies, sizeof *big->skus);
