@@ -1,0 +1,146 @@
+/* config_text.c — the configuration inside what people paste: log prefixes, two blocks in one paste, blank lines,
+ * trailing commas, Python's True, None and single quotes, a JSON string escaped inside another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/config_view.h"
+#include "base/buf.h"
+
+#define BLOCKS_MAX 32
+
+/* Behind the block that opens at `at`; 0 when it never closes. */
+static size_t block_end(const char *s, size_t at)
+{
+    int depth = 0;
+    char quote = 0;
+    for (size_t i = at; s[i]; i++) {
+        if (quote) {
+            if (s[i] == '\\' && s[i + 1])
+                i++;
+            else if (s[i] == quote)
+                quote = 0;
+        } else if (s[i] == '"') {
+            quote = s[i];
+        } else if (s[i] == '{' || s[i] == '[') {
+            depth++;
+        } else if ((s[i] == '}' || s[i] == ']') && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+static bool word_at(const char *s, size_t n, size_t at, const char *word)
+{
+    size_t len = strlen(word);
+    bool before = at == 0 || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.", s[at - 1]);
+    return before && at + len <= n && memcmp(s + at, word, len) == 0;
+}
+
+/* Copies a string in either kind of quotes as a JSON one; returns the index behind it. */
+static size_t copy_string(struct buf *out, const char *s, size_t n, size_t i)
+{
+    char quote = s[i++];
+    buf_addc(out, '"');
+    while (i < n && s[i] != quote) {
+        if (s[i] == '\\' && i + 1 < n) {
+            if (s[i + 1] == '\'')
+                i++;
+            else
+                buf_addc(out, s[i++]);
+        } else if (s[i] == '"') {
+            buf_addc(out, '\\');
+        }
+        buf_addc(out, s[i] == '\n' ? ' ' : s[i]);
+        i++;
+    }
+    buf_addc(out, '"');
+    return i + 1;
+}
+
+/* What JSON does not know, as JSON does. */
+static size_t copy_token(struct buf *out, const char *s, size_t n, size_t i)
+{
+    static const char *const words[][2] = {{"True", "true"},   {"False", "false"},     {"None", "null"},
+                                           {"NaN", "null"},    {"Infinity", "null"},   {"-Infinity", "null"},
+                                           {"torch.bfloat16", "\"bfloat16\""}, {"torch.float16", "\"float16\""},
+                                           {"torch.float32", "\"float32\""}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (word_at(s, n, i, words[k][0])) {
+            buf_adds(out, words[k][1]);
+            return i + strlen(words[k][0]);
+        }
+    if (s[i] == ',') { /* trailing comma */
+        size_t next = i + 1 + strspn(s + i + 1, " \t\r\n");
+        if (next < n && (s[next] == '}' || s[next] == ']'))
+            return next;
+    }
+    if ((s[i] == '/' && i + 1 < n && s[i + 1] == '/') || s[i] == '#') /* comment */
+        return i + strcspn(s + i, "\n");
+    buf_addc(out, s[i]);
+    return i + 1;
+}
+
+static json_t *parse_block(const char *s, size_t n)
+{
+    struct buf clean;
+    buf_init(&clean, 4 * n + 64);
+    json_t *v = json_loadb(s, n, 0, NULL);
+    for (size_t i = 0; !v && i < n;)
+        i = s[i] == '"' || s[i] == '\'' ? copy_string(&clean, s, n, i) : copy_token(&clean, s, n, i);
+    if (!v && clean.data)
+        v = json_loadb(clean.data, clean.len, 0, NULL);
+    buf_done(&clean);
+    if (v && !json_is_object(v)) {
+        json_decref(v);
+        v = NULL;
+    }
+    return v;
+}
+
+static json_t *first_configuration(const char *text)
+{
+    json_t *fallback = NULL;
+    size_t blocks = 0;
+    for (size_t at = 0; text[at] && blocks < BLOCKS_MAX; at++) {
+        size_t end = text[at] == '{' ? block_end(text, at) : 0;
+        if (!end)
+            continue;
+        blocks++;
+        json_t *v = parse_block(text + at, end - at);
+        struct config_view view;
+        const char *why;
+        if (v && config_view_of(v, &view, &why)) {
+            json_decref(fallback);
+            return v;
+        }
+        if (v && !fallback)
+            fallback = v;
+        else
+            json_decref(v);
+        if (v)
+            at = end - 1;
+    }
+    return fallback;
+}
+
+json_t *config_from_text(const char *text)
+{
+    json_t *v = first_configuration(text);
+    if (v || !strstr(text, "\\\""))
+        return v;
+    /* escaped inside another string: a notebook, a log record */
+    struct buf plain;
+    buf_init(&plain, strlen(text) + 1);
+    for (const char *p = text; *p; p++) {
+        if (*p == '\\' && (p[1] == '"' || p[1] == '\\'))
+            buf_addc(&plain, *++p);
+        else if (*p == '\\' && p[1] == 'n')
+            buf_addc(&plain, (p++, '\n'));
+        else
+            buf_addc(&plain, *p);
+    }
+    v = plain.data ? first_configuration(plain.data) : NULL;
+    buf_done(&plain);
+    return v;
+}

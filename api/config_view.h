@@ -1,0 +1,86 @@
+/* config_view.h — reading one pasted config.json: which object holds the language model, under which names.
+ *
+ * Shared by model_config.c (dimensions), config_count.c (parameters) and config_text.c (paste to object).
+ */
+#ifndef SUANPAN_API_CONFIG_VIEW_H
+#define SUANPAN_API_CONFIG_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "planner/core/model.h"
+
+enum { /* what kind of layer carries the tokens from one to the next */
+       MIX_ATTENTION = 0,
+       MIX_MAMBA1,
+       MIX_MAMBA2,
+       MIX_RWKV,
+       MIX_DELTA,     /* gated delta net: qwen3-next, kimi linear */
+       MIX_LIGHTNING, /* linear attention with full-size projections: MiniMax-01 */
+       MIX_CONV,      /* LFM2 short convolution */
+       MIX_RGLRU      /* RecurrentGemma */
+};
+
+enum { /* traits of a family, as bits */
+       F_PLAIN = 1,          /* FFN of two matrices; gated without this bit */
+       F_TIED = 2,           /* what an absent tie_word_embeddings means */
+       F_QKV_BIAS = 4,
+       F_OUT_BIAS = 8,
+       F_MLP_BIAS = 16,
+       F_NORM_BIAS = 32,
+       F_ENCODER = 64,       /* sees both ways, no cache, no head */
+       F_ENCODER_DECODER = 128,
+       F_POSITIONS = 256,    /* a learned table of positions */
+       F_ONE_NORM = 512,     /* attention and FFN in parallel behind one norm */
+       F_FOUR_NORMS = 1024,
+       F_QK_NORM = 2048,
+       F_MULTI_QUERY = 4096, /* one key-value head unless stated */
+       F_HALF_FFN = 8192,    /* the stated FFN width covers both branches */
+       F_HEAD_BIAS = 16384,
+       F_SEGMENTS = 32768,   /* BERT: segment table, pooler, norm behind the embedding */
+       F_MIX_EVERYWHERE = 65536, /* layers that list no attention have none at all */
+       F_ALL_BIAS = F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS
+};
+
+struct config_family {
+    const char *name; /* of model_type, or the start of an architecture in lower case */
+    unsigned traits;
+    int mix; /* of the layers that are no attention */
+    /* What its configuration class assumes when a key is absent; 0 = nothing. */
+    int layers, hidden, heads, kv_heads, intermediate, vocab, context;
+};
+
+struct config_view {
+    json_t *root, *text;  /* borrowed; text is root where nothing is nested */
+    json_t *vision;       /* NULL = none */
+    char type[64];        /* model_type of the text part, or made from its architecture; lower case */
+    const struct config_family *family; /* never NULL */
+    bool family_known;
+};
+
+/* NULL when the object is no model's configuration; then *ret_why names it. */
+bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why);
+
+/* First of the names (NULL-terminated list) with a number > 0, in the text part, its attn/ffn/ssm parts, the root.
+ * A list of numbers gives its mean, a string none. 0 when absent. */
+double config_number(const struct config_view *v, const char *const *names);
+bool config_has(const struct config_view *v, const char *name);
+/* -1 absent, 0 false, 1 true. */
+int config_flag(const struct config_view *v, const char *name);
+json_t *config_member(const struct config_view *v, const char *name);
+const char *config_string(const struct config_view *v, const char *name); /* "" when absent */
+
+/* The layers by kind, from whatever list or period says so. */
+struct config_layers {
+    int total, attention, windowed, mixed; /* attention: full-length ones; mixed: no attention at all */
+    int moe, feed_forward;                 /* layers with experts; layers with any FFN */
+};
+void config_layers_of(const struct config_view *v, const struct model *m, struct config_layers *ret);
+
+/* Fills params and active_params from the dimensions in *m, the layers and the family; the vision part included. */
+void config_count(const struct config_view *v, const struct config_layers *l, struct model *m);
+
+/* The first object in a pasted text that looks like a configuration; NULL when there is none. New reference. */
+json_t *config_from_text(const char *text);
+
+#endif
