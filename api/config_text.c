@@ -98,6 +98,15 @@ static json_t *parse_block(const char *s, size_t n)
     return v;
 }
 
+static bool has_dimensions(json_t *block)
+{
+    static const char *const names[] = {"hidden_size", "d_model", "n_embd", "n_embed", "dim", "num_hidden_layers",
+                                        "n_layer", "n_layers", "num_layers", "decoder_layers", NULL};
+    struct config_view view;
+    const char *why;
+    return config_view_of(block, &view, &why) && config_number(&view, names) > 0;
+}
+
 static json_t *first_configuration(const char *text)
 {
     json_t *fallback = NULL;
@@ -108,9 +117,7 @@ static json_t *first_configuration(const char *text)
             continue;
         blocks++;
         json_t *v = parse_block(text + at, end - at);
-        struct config_view view;
-        const char *why;
-        if (v && config_view_of(v, &view, &why)) {
+        if (v && has_dimensions(v)) {
             json_decref(fallback);
             return v;
         }

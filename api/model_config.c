@@ -1,9 +1,295 @@
-/* model_config.c — a pasted config.json as a struct model. */
+/* model_config.c — a pasted config.json as a struct model: names, nesting and conventions by family. */
 #include "api/model_config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/config_view.h"
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define DIMENSION_MAX 100000000.0
+
+static int whole(const struct config_view *v, const char *const *names)
+{
+    double n = config_number(v, names);
+    return n > 0 && n < DIMENSION_MAX ? (int)(n + 0.5) : 0;
+}
+
+static int either(int stated, int otherwise)
+{
+    return stated > 0 ? stated : otherwise;
+}
+
+static void read_width_and_depth(const struct config_view *v, struct model *m)
+{
+    bool both = v->family->traits & F_ENCODER_DECODER;
+    m->layers = both ? whole(v, NAMES("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"))
+                     : whole(v, NAMES("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers",
+                                      "num_hidden_layer", "num_transformer_layers", "depth", "layers"));
+    m->hidden = whole(v, NAMES("hidden_size", "d_model", "n_embd", "n_embed", "dim", "model_dim", "embed_dim",
+                               "hidden_dim", "word_embed_size", "width"));
+    m->vocab = whole(v, NAMES("vocab_size", "padded_vocab_size", "n_vocab", "vocabulary_size"));
+    if (strncmp(v->type, "chatglm", 7) == 0)
+        m->vocab = either(whole(v, NAMES("padded_vocab_size")), m->vocab);
+    m->max_context = whole(v, NAMES("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
+                                    "max_sequence_length", "max_target_positions", "model_max_length", "max_seq_length",
+                                    "context_length", "max_trained_positions"));
+    /* A part of a bigger model may leave out what its class assumes; a file of its own never says so little. */
+    bool nested = v->text != v->root;
+    if (v->family->hidden > 0 && (m->hidden > 0 || m->layers > 0 || nested)) {
+        m->layers = either(m->layers, v->family->layers);
+        m->hidden = either(m->hidden, v->family->hidden);
+    }
+    m->vocab = either(m->vocab, v->family->vocab);
+    m->max_context = either(m->max_context, v->family->context);
+}
+
+static int multi_query_heads(const struct config_view *v, const struct model *m)
+{
+    int flag = config_flag(v, "multi_query");
+    if (flag < 0)
+        flag = config_flag(v, "multi_query_attention");
+    bool one = flag == 1 || (flag < 0 && (v->family->traits & F_MULTI_QUERY));
+    /* Falcon's larger models group by 8 and say so in a key that pasted extracts drop. */
+    bool grouped = strcmp(v->type, "falcon") == 0 &&
+                   (config_flag(v, "new_decoder_architecture") == 1 || m->heads >= 128);
+    return grouped ? 8 : one ? 1 : 0;
+}
+
+static void read_heads(const struct config_view *v, struct model *m)
+{
+    bool same_width = v->family->hidden == m->hidden;
+    m->heads = whole(v, NAMES("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads",
+                              "attention_heads", "num_query_heads", "encoder_attention_heads"));
+    if (m->heads == 0 && (same_width || v->text != v->root))
+        m->heads = v->family->heads;
+    m->kv_heads = whole(v, NAMES("num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", "kv_n_heads",
+                                 "multi_query_group_num", "num_query_groups", "num_key_value_groups"));
+    int several = multi_query_heads(v, m);
+    if (several && (m->kv_heads == 0 || m->kv_heads == m->heads) && config_flag(v, "new_decoder_architecture") != 1)
+        m->kv_heads = m->kv_heads && several != 1 ? m->kv_heads : several;
+    if (m->kv_heads == 0 && v->text != v->root)
+        m->kv_heads = v->family->kv_heads;
+    m->kv_heads = either(m->kv_heads, m->heads);
+    m->head_dim = whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size", "head_size"));
+    if (m->head_dim == 0 && strncmp(v->type, "gemma", 5) == 0)
+        m->head_dim = 256;
+    if (m->head_dim == 0 && m->heads > 0)
+        m->head_dim = m->hidden / m->heads;
+    if (m->heads > 0 && m->kv_heads > 0 && m->heads % m->kv_heads != 0) /* means over layers that differ */
+        while (m->kv_heads > 1 && m->heads % m->kv_heads != 0)
+            m->kv_heads--;
+}
+
+static void read_latent_attention(const struct config_view *v, struct model *m)
+{
+    m->kv_lora_rank = whole(v, NAMES("kv_lora_rank"));
+    if (m->kv_lora_rank == 0 || config_flag(v, "use_mla") == 0) {
+        m->kv_lora_rank = 0;
+        return;
+    }
+    m->q_lora_rank = whole(v, NAMES("q_lora_rank"));
+    m->rope_head_dim = either(whole(v, NAMES("qk_rope_head_dim")), 64);
+    m->head_dim = either(whole(v, NAMES("qk_nope_head_dim")), 128);
+    m->v_head_dim = either(whole(v, NAMES("v_head_dim")), m->head_dim);
+    m->kv_heads = m->heads;
+}
+
+static bool has_glu(const struct config_view *v)
+{
+    static const char *const names[] = {"hidden_act", "activation_function", "hidden_activation", "activation",
+                                        "activation_type", "feed_forward_proj", "dense_act_fn", "ffn_type", "ffn_act_fn"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *s = config_string(v, names[i]);
+        if (strstr(s, "glu") || strstr(s, "gated"))
+            return true;
+    }
+    return config_flag(v, "is_gated_act") == 1 || config_flag(v, "gated_mlp") == 1;
+}
+
+static void read_ffn_kind(const struct config_view *v, struct model *m)
+{
+    const char *act = config_string(v, "hidden_act");
+    act = *act ? act : config_string(v, "activation_function");
+    bool plain = v->family->traits & F_PLAIN;
+    if (!v->family_known) /* by the activation: GELU and ReLU go with two matrices, SiLU with three */
+        plain = (strstr(act, "gelu") || strstr(act, "relu")) && !strstr(act, "silu");
+    bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
+    m->ffn = (plain || old_chatglm) && !has_glu(v) ? FFN_PLAIN : FFN_GATED;
+}
+
+/* Meta's params.json states the FFN only by a multiplier. */
+static int width_by_multiple(const struct config_view *v, const struct model *m)
+{
+    int multiple = whole(v, NAMES("multiple_of"));
+    double factor = config_number(v, NAMES("ffn_dim_multiplier"));
+    if (multiple <= 0)
+        return 0;
+    int width = (int)(8.0 * m->hidden / 3);
+    if (factor > 0)
+        width = (int)(factor * width);
+    return multiple * ((width + multiple - 1) / multiple);
+}
+
+static void read_ffn(const struct config_view *v, struct model *m)
+{
+    read_ffn_kind(v, m);
+    double ratio = config_number(v, NAMES("expansion_ratio", "mlp_ratio", "ffn_multipliers"));
+    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner", "inner_hidden_size",
+                               "decoder_ffn_dim", "encoder_ffn_dim", "mlp_hidden_size", "feed_forward_size",
+                               "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim"));
+    if (width == m->hidden && !config_has(v, "intermediate_size") && config_has(v, "hidden_dim"))
+        width = 0;
+    bool half = (v->family->traits & F_HALF_FFN) || (config_has(v, "mlp_hidden_size") && m->ffn == FFN_GATED);
+    if (half)
+        width /= 2;
+    if (config_flag(v, "block_auto_adjust_ff_dim") == 1) /* LFM2 states the width of two matrices, uses three */
+        width = 256 * ((2 * width / 3 + 255) / 256);
+    if (width == 0)
+        width = width_by_multiple(v, m);
+    if (width == 0 && ratio > 0)
+        width = (int)(ratio * m->hidden);
+    if (width == 0 && v->family->hidden == m->hidden && v->family->intermediate > 0)
+        width = v->family->intermediate / (half ? 2 : 1);
+    if (width == 0)
+        width = m->ffn == FFN_PLAIN ? 4 * m->hidden : 256 * ((8 * m->hidden / 3 + 255) / 256);
+    m->intermediate = width;
+}
+
+static void read_experts(const struct config_view *v, struct model *m)
+{
+    m->experts = whole(v, NAMES("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
+                                "num_moe_experts", "n_experts", "num_routed_experts"));
+    if (m->experts <= 1) {
+        m->experts = 0;
+        return;
+    }
+    m->experts_per_token = either(whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk",
+                                                 "moe_k", "n_experts_per_token", "num_selected_experts", "moe_router_topk",
+                                                 "top_k_experts", "router_topk", "experts_top_k", "num_experts_per_layer")),
+                                  2);
+    int own = whole(v, NAMES("moe_intermediate_size", "moe_ffn_hidden_size", "expert_ffn_hidden_size",
+                             "ffn_hidden_size_expert", "expert_intermediate_size"));
+    int dense = whole(v, NAMES("intermediate_size_mlp"));
+    if (own > 0) {
+        m->dense_intermediate = m->intermediate;
+        m->intermediate = own;
+    } else if (dense > 0) {
+        m->dense_intermediate = dense;
+    }
+    m->dense_layers = whole(v, NAMES("first_k_dense_replace", "moe_layer_start_index", "num_dense_layers"));
+    double shared = config_number(v, NAMES("n_shared_experts", "num_shared_experts", "num_shared_expert",
+                                           "moe_num_shared_experts", "num_share_expert"));
+    m->shared_intermediate = whole(v, NAMES("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                                            "shared_intermediate_size", "moe_shared_intermediate_size"));
+    if (m->shared_intermediate == 0 && shared > 0)
+        m->shared_intermediate = (int)(shared * m->intermediate);
+    if (m->shared_intermediate == 0 && strncmp(v->type, "llama4", 6) == 0)
+        m->shared_intermediate = m->intermediate; /* always one, never stated */
+}
+
+static void read_cache(const struct config_view *v, const struct config_layers *l, struct model *m)
+{
+    int window = whole(v, NAMES("sliding_window", "attention_chunk_size", "attention_window_size"));
+    bool used = config_flag(v, "use_sliding_window") != 0 && window > 0 && (m->max_context == 0 || window < m->max_context);
+    m->window = used && l->mixed == 0 ? window : 0;
+    if (l->attention == 0 && l->windowed == 0)
+        m->no_attention = true;
+    if (m->window > 0 && l->windowed > 0)
+        m->full_attention_layers = l->attention;
+    else if (l->mixed > 0 && l->attention + l->windowed < l->total)
+        m->full_attention_layers = l->attention + l->windowed;
+    m->moe_every = l->moe > 0 && l->moe < l->total - m->dense_layers ? (l->total - m->dense_layers) / l->moe : 0;
+}
+
+static void read_tying(const struct config_view *v, struct model *m)
+{
+    static const char *const names[] = {"tie_word_embeddings", "tie_embeddings", "tie_embedding",
+                                        "share_input_output_layers", "share_embeddings_and_output_weights"};
+    int flag = -1;
+    for (size_t i = 0; flag < 0 && i < sizeof names / sizeof *names; i++)
+        flag = config_flag(v, names[i]);
+    bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
+    bool tied = flag < 0 ? (v->family->traits & F_TIED) || old_chatglm : flag == 1;
+    m->tied_embeddings = tied ? TRI_YES : TRI_NO;
+    bool decoder_flag = config_flag(v, "is_decoder") == 1;
+    m->causal = (v->family->traits & F_ENCODER) && !decoder_flag ? TRI_NO : TRI_YES;
+}
+
+/* Whatever keeps the dimensions from making a model, by name; NULL when they do. */
+static const char *missing_dimension(const struct config_view *v, const struct model *m)
+{
+    if (m->layers == 0 && m->hidden == 0)
+        return "no num_hidden_layers, n_layer or num_layers, and no hidden_size, d_model or n_embd";
+    if (m->layers == 0)
+        return "no num_hidden_layers, n_layer or num_layers";
+    if (m->hidden == 0)
+        return "no hidden_size, d_model or n_embd";
+    if (m->layers > 1000)
+        return "num_hidden_layers above 1,000";
+    if (m->hidden > 131072)
+        return "hidden_size above 131,072";
+    if (m->heads == 0 && !(v->family->traits & F_MIX_EVERYWHERE))
+        return "no num_attention_heads, n_head or num_heads";
+    if (m->heads > m->hidden)
+        return "more attention heads than the hidden size";
+    if (m->vocab == 0 && m->causal != TRI_NO)
+        return "no vocab_size";
+    return NULL;
+}
+
+static void refuse(struct decode *d, const char *pointer, const struct config_view *v, const char *why)
+{
+    char text[160];
+    const char *type = v && v->type[0] ? v->type : NULL;
+    (void)snprintf(text, sizeof text, "%s%s%s%s", why, type ? " (" : "", type ? type : "", type ? ")" : "");
+    jspec_fault(d, pointer, "config_not_understood", text, NULL);
+}
+
+static void read_model(struct decode *d, json_t *root, const char *pointer, struct model *ret)
+{
+    struct config_view v;
+    struct config_layers layers;
+    const char *why;
+    struct model m = {.id = "", .name = ""};
+    if (!config_view_of(root, &v, &why)) {
+        refuse(d, pointer, NULL, why);
+        return;
+    }
+    read_width_and_depth(&v, &m);
+    read_heads(&v, &m);
+    read_tying(&v, &m);
+    why = missing_dimension(&v, &m);
+    if (why) {
+        refuse(d, pointer, &v, why);
+        return;
+    }
+    read_latent_attention(&v, &m);
+    read_ffn(&v, &m);
+    read_experts(&v, &m);
+    config_layers_of(&v, &m, &layers);
+    read_cache(&v, &layers, &m);
+    config_count(&v, &layers, &m);
+    const char *name = config_string(&v, "_name_or_path");
+    m.name = arena_strdup(d->arena, strlen(name) < 200 ? name : "");
+    *ret = m;
+}
 
 void model_config_decode(struct decode *d, json_t *value, const char *pointer, struct model *ret)
 {
-    (void)value;
-    (void)ret;
-    jspec_fault(d, pointer, "config_not_understood", NULL, NULL);
+    if (json_is_object(value)) {
+        read_model(d, value, pointer, ret);
+        return;
+    }
+    if (!json_is_string(value)) {
+        jspec_wrong_type(d, pointer, "object", value);
+        return;
+    }
+    json_t *root = config_from_text(json_string_value(value));
+    if (root)
+        read_model(d, root, pointer, ret);
+    else
+        refuse(d, pointer, NULL, "the text holds no JSON object");
+    json_decref(root);
 }

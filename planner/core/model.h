@@ -31,6 +31,7 @@ struct model {
     int window;             /* sliding window; 0 = none */
     int full_attention_layers; /* layers with full-length KV; 0 = all. The rest have a window (window > 0) or are
                                   linear/state-space layers with constant state (window == 0) */
+    bool no_attention;      /* every layer keeps a constant state (Mamba, RWKV): no cache that grows */
     int max_context;
     enum ffn_kind ffn;
     enum tri tied_embeddings;

@@ -1,0 +1,254 @@
+/* config_count.c — every parameter of a configuration, part by part. */
+#include <math.h>
+#include <string.h>
+
+#include "api/config_view.h"
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static double number(const struct config_view *v, double otherwise, const char *const *names)
+{
+    double n = config_number(v, names);
+    return n > 0 ? n : otherwise;
+}
+
+/* The family's traits as this file's own flags change them. */
+static unsigned traits_of(const struct config_view *v)
+{
+    unsigned t = v->family->traits;
+    static const struct {
+        const char *flag;
+        unsigned bits;
+    } biases[] = {
+        {"attention_bias", F_QKV_BIAS | F_OUT_BIAS},
+        {"add_qkv_bias", F_QKV_BIAS},
+        {"qkv_bias", F_QKV_BIAS},
+        {"use_qkv_bias", F_QKV_BIAS},
+        {"mlp_bias", F_MLP_BIAS},
+        {"use_bias", F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS},
+        {"bias", F_QKV_BIAS | F_OUT_BIAS},
+        {"add_bias_linear", F_OUT_BIAS | F_MLP_BIAS},
+        {"use_qk_norm", F_QK_NORM},
+        {"qk_layernorm", F_QK_NORM},
+        {"lm_head_bias", F_HEAD_BIAS},
+    };
+    for (size_t i = 0; i < sizeof biases / sizeof *biases; i++) {
+        int flag = config_flag(v, biases[i].flag);
+        if (flag == 1)
+            t |= biases[i].bits;
+        else if (flag == 0)
+            t &= ~biases[i].bits;
+    }
+    if (strcmp(v->type, "falcon") == 0 && config_flag(v, "bias") != 1)
+        t &= ~(unsigned)(F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS);
+    return t;
+}
+
+static double attention(const struct config_view *v, const struct model *m, unsigned traits)
+{
+    double h = m->hidden, d = m->head_dim, a = m->heads, g = m->kv_heads, n;
+    if (m->kv_lora_rank > 0) {
+        double k = m->kv_lora_rank, q = m->q_lora_rank, rope = m->rope_head_dim, value = m->v_head_dim > 0 ? m->v_head_dim : d;
+        n = q > 0 ? h * q + q + q * a * (d + rope) : h * a * (d + rope);
+        return n + h * (k + rope) + k + k * a * (d + value) + a * value * h;
+    }
+    n = 2 * h * a * d + 2 * h * g * d;
+    if (v->family->mix == MIX_DELTA && strncmp(v->type, "qwen", 4) == 0)
+        n += h * a * d; /* the query's gate */
+    if (traits & F_QKV_BIAS)
+        n += (a + 2 * g) * d;
+    if (traits & F_OUT_BIAS)
+        n += h;
+    if (traits & F_QK_NORM)
+        n += 2 * d;
+    return n;
+}
+
+static double mamba1(const struct config_view *v, double h)
+{
+    double inner = number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h, NAMES("d_inner"));
+    double state = number(v, 16, NAMES("d_state", "state_size", "mamba_d_state"));
+    double kernel = number(v, 4, NAMES("d_conv", "conv_kernel", "mamba_d_conv"));
+    double rank = number(v, ceil(h / 16), NAMES("dt_rank", "time_step_rank", "mamba_dt_rank"));
+    return h * 2 * inner + inner * (kernel + 1) + inner * (rank + 2 * state) + rank * inner + inner + inner * state +
+           inner + inner * h;
+}
+
+static double mamba2(const struct config_view *v, double h)
+{
+    double head = number(v, 64, NAMES("mamba_head_dim", "mamba_d_head", "headdim", "mamba_headdim"));
+    double heads = number(v, 0, NAMES("mamba_num_heads", "mamba_n_heads", "n_mamba_heads"));
+    if (strcmp(v->type, "mamba2") == 0) {
+        head = number(v, head, NAMES("head_dim", "headdim"));
+        heads = number(v, heads, NAMES("num_heads"));
+    }
+    double inner = heads > 0 ? heads * head
+                             : number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h, NAMES("mamba_d_ssm", "d_inner"));
+    heads = heads > 0 ? heads : inner / head;
+    double groups = number(v, 1, NAMES("n_groups", "mamba_n_groups", "mamba_ngroups", "ngroups"));
+    double state = number(v, 128, NAMES("ssm_state_size", "state_size", "mamba_d_state", "d_state"));
+    double kernel = number(v, 4, NAMES("conv_kernel", "mamba_d_conv", "d_conv"));
+    double conv = inner + 2 * groups * state;
+    return h * (2 * inner + 2 * groups * state + heads) + conv * (kernel + 1) + 3 * heads + inner + inner * h;
+}
+
+static double delta(const struct config_view *v, const struct model *m)
+{
+    double h = m->hidden;
+    double key_heads = number(v, number(v, m->heads, NAMES("num_heads")), NAMES("linear_num_key_heads"));
+    double key_dim = number(v, 128, NAMES("linear_key_head_dim")) * key_heads;
+    double value_heads = number(v, key_heads, NAMES("linear_num_value_heads"));
+    double value_dim = number(v, 128, NAMES("linear_value_head_dim")) * value_heads;
+    double n = h * (2 * key_dim + 2 * value_dim) + h * 2 * value_heads + (2 * key_dim + value_dim) * 4;
+    return n + 2 * value_heads + value_dim / value_heads + value_dim * h;
+}
+
+/* The part of a layer that is no attention and no FFN. */
+static double mixer(const struct config_view *v, const struct model *m)
+{
+    double h = m->hidden, width;
+    switch (v->family->mix) {
+    case MIX_MAMBA1:
+        return mamba1(v, h);
+    case MIX_MAMBA2:
+        return mamba2(v, h);
+    case MIX_RWKV:
+        return (strstr(v->type, "rwkv5") ? 5 : strstr(v->type, "rwkv6") ? 5.1 : 4) * h * h + 5 * h + h * h;
+    case MIX_DELTA:
+        return delta(v, m);
+    case MIX_LIGHTNING:
+        return 5 * h * m->heads * m->head_dim;
+    case MIX_CONV:
+        return 4 * h * h + h * number(v, 3, NAMES("conv_L_cache"));
+    case MIX_RGLRU:
+        width = number(v, h, NAMES("lru_width"));
+        return 3 * h * width + width * 5 + 2 * width * width / number(v, 1, NAMES("num_attention_heads")) + 3 * width + 2 * width;
+    default:
+        return 0;
+    }
+}
+
+static double ffn(const struct model *m, double width, unsigned traits)
+{
+    double matrices = m->ffn == FFN_PLAIN ? 2 : 3;
+    return matrices * m->hidden * width + (traits & F_MLP_BIAS ? (matrices - 1) * width + m->hidden : 0);
+}
+
+/* A tower that turns pictures into tokens, with its projector. */
+static double vision(const struct config_view *v, double text_hidden)
+{
+    if (!v->vision)
+        return 0;
+    struct config_view eye = {.root = v->vision, .text = v->vision, .family = v->family};
+    double width = number(&eye, 768, NAMES("embed_dim", "width", "hidden_size"));
+    double depth = number(&eye, 12, NAMES("depth", "num_hidden_layers", "layers", "num_layers")) +
+                   config_number(&eye, NAMES("num_global_layers"));
+    double ratio = number(&eye, 4, NAMES("mlp_ratio"));
+    double inner = number(&eye, width * ratio, NAMES("intermediate_size", "ffn_hidden_size"));
+    bool gated = strstr(config_string(&eye, "hidden_act"), "silu") || strstr(config_string(&eye, "hidden_act"), "swiglu");
+    double patch = number(&eye, 14, NAMES("patch_size", "spatial_patch_size"));
+    double merge = number(&eye, 1, NAMES("spatial_merge_size"));
+    double image = config_number(&eye, NAMES("image_size"));
+    double positions = image > 0 ? image / patch * (image / patch) : number(&eye, 0, NAMES("num_position_embeddings"));
+    double layer = 4 * width * width + (gated ? 3 : 2) * width * inner + 4 * width + inner + 5 * width;
+    double joined = width * merge * merge;
+    double projector = merge > 1 ? joined * joined + joined * text_hidden : width * text_hidden + text_hidden * text_hidden;
+    double frames = number(&eye, 1, NAMES("temporal_patch_size"));
+    return depth * layer + 3 * patch * patch * frames * width + positions * width + projector;
+}
+
+/* Embedding, positions, segments, head. */
+static double tables(const struct config_view *v, const struct model *m, unsigned traits)
+{
+    double h = m->hidden, multiple = config_number(v, NAMES("pad_vocab_size_multiple"));
+    double vocab = multiple > 1 ? multiple * ceil(m->vocab / multiple) : m->vocab;
+    double n = vocab * h, head = m->tied_embeddings == TRI_YES || (traits & F_ENCODER) ? 0 : vocab * h;
+    double narrow = config_number(v, NAMES("embedding_size", "word_embed_proj_dim"));
+    if (narrow > 0 && narrow < h)
+        n = vocab * narrow + narrow * h;
+    if (strncmp(v->type, "bloom", 5) == 0)
+        n += 2 * h;
+    if (traits & F_POSITIONS) {
+        double extra = strncmp(v->type, "opt", 3) == 0 || strstr(v->type, "bart") ? 2 : 0;
+        n += (m->max_context + extra) * (narrow > 0 && narrow < h && (traits & F_ENCODER) ? narrow : h);
+    }
+    if (traits & F_SEGMENTS)
+        n += number(v, 1, NAMES("type_vocab_size")) * h + 2 * h + h * h + h;
+    return n + head + (traits & F_HEAD_BIAS && head > 0 ? vocab : 0);
+}
+
+static double norms_of(const struct model *m, unsigned traits)
+{
+    double count = traits & F_ONE_NORM ? 1 : traits & F_FOUR_NORMS ? 4 : 2;
+    return count * m->hidden * (traits & F_NORM_BIAS ? 2 : 1);
+}
+
+/* T5, BART, Whisper: the stated layers are the decoder's; the encoder has its own number of them. */
+static double encoder_decoder(const struct config_view *v, const struct model *m, unsigned traits)
+{
+    double encoder = number(v, m->layers, NAMES("encoder_layers", "num_encoder_layers", "num_layers"));
+    double one = attention(v, m, traits), feed = ffn(m, m->intermediate, traits), norm = norms_of(m, traits) / 2;
+    double source = config_number(v, NAMES("max_source_positions")) * m->hidden;
+    double mels = config_number(v, NAMES("num_mel_bins"));
+    if (mels > 0)
+        source += 3 * mels * m->hidden + 3 * (double)m->hidden * m->hidden;
+    return encoder * (one + feed + 2 * norm) + m->layers * (2 * one + feed + 3 * norm) + source + 2 * norm;
+}
+
+static double body(const struct config_view *v, const struct config_layers *l, const struct model *m, unsigned traits,
+                   double experts)
+{
+    double h = m->hidden;
+    double dense_width = m->dense_intermediate > 0 ? m->dense_intermediate : m->intermediate;
+    double n = (l->attention + l->windowed) * attention(v, m, traits) + l->mixed * mixer(v, m);
+    double layers = l->total;
+    if (strncmp(v->type, "albert", 6) == 0) { /* one set of weights for all layers */
+        double groups = number(v, 1, NAMES("num_hidden_groups"));
+        n = n / layers * groups;
+        layers = groups;
+    }
+    double dense = l->feed_forward > l->moe ? l->feed_forward - l->moe : 0;
+    n += (dense < layers ? dense : layers) * ffn(m, dense_width, traits);
+    n += l->moe * (experts * ffn(m, m->intermediate, traits) + h * m->experts);
+    n += l->moe * (m->ffn == FFN_PLAIN ? 2 : 3) * h * m->shared_intermediate;
+    double norms = norms_of(m, traits);
+    if (l->feed_forward < l->total) /* one part a layer, one norm a layer */
+        norms = h;
+    return n + layers * norms + h * (traits & F_NORM_BIAS ? 2 : 1);
+}
+
+/* Files that circulate with a wrong depth: the weights that were published under these widths settle the size, and
+ * the answer says that it differs from the dimensions (model_size_differs). */
+static void settle_published(const struct config_view *v, struct model *m)
+{
+    static const struct {
+        const char *type;
+        int layers, hidden, experts;
+        double params, active; /* DBRX: Databricks, "132B total, 36B active", 40 layers; a copied file says 48 */
+    } sizes[] = {{"dbrx", 48, 6144, 16, 131596523520.0, 36e9}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(v->type, sizes[i].type) == 0 && m->layers == sizes[i].layers && m->hidden == sizes[i].hidden &&
+            m->experts == sizes[i].experts) {
+            m->params = sizes[i].params;
+            m->active_params = sizes[i].active;
+        }
+}
+
+void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
+{
+    unsigned traits = traits_of(v);
+    double fixed = tables(v, m, traits) + vision(v, m->hidden);
+    if (traits & F_ENCODER_DECODER) {
+        m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
+        return;
+    }
+    m->params = fixed + body(v, l, m, traits, m->experts);
+    m->active_params = m->experts > 0 ? fixed + body(v, l, m, traits, m->experts_per_token) : m->params;
+    settle_published(v, m);
+    m->qkv_bias = traits & F_QKV_BIAS ? TRI_YES : TRI_NO;
+    m->qk_norm = traits & F_QK_NORM ? TRI_YES : TRI_NO;
+    m->norm_bias = traits & F_NORM_BIAS ? TRI_YES : TRI_NO;
+    m->linear_bias = (traits & F_MLP_BIAS) && (traits & F_OUT_BIAS) ? TRI_YES : TRI_NO;
+    m->norms_per_layer = traits & F_ONE_NORM ? 1 : traits & F_FOUR_NORMS ? 4 : 2;
+    m->learned_positions = traits & F_POSITIONS ? m->max_context : 0;
+}

@@ -1,0 +1,149 @@
+/* config_layers.c — which layers attend to everything, which have a window, and which keep a constant state. */
+#include <string.h>
+
+#include "api/config_view.h"
+
+static bool is_one_of(const char *s, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(s, *words))
+            return true;
+    return false;
+}
+
+/* A list with one word a layer; repeated where it is shorter than the model (a pattern). */
+static bool by_words(const struct config_view *v, struct config_layers *l)
+{
+    static const char *const lists[] = {"layer_types", "layers_block_type", "block_types", "_block_types", NULL};
+    static const char *const windows[] = {"sliding", "chunked", "local", NULL};
+    static const char *const mixes[] = {"linear", "mamba", "conv", "recurrent", "ssm", NULL};
+    for (size_t k = 0; lists[k]; k++) {
+        json_t *list = config_member(v, lists[k]);
+        size_t n = json_array_size(list);
+        if (n == 0 || !json_is_string(json_array_get(list, 0)))
+            continue;
+        for (int i = 0; i < l->total; i++) {
+            const char *word = json_string_value(json_array_get(list, (size_t)i % n));
+            if (word && is_one_of(word, mixes))
+                l->mixed++;
+            else if (word && is_one_of(word, windows))
+                l->windowed++;
+            else
+                l->attention++;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* A list with one number a layer: 1 attends, 0 does not. */
+static bool by_flags(const struct config_view *v, struct config_layers *l)
+{
+    json_t *list = config_member(v, "attn_type_list");
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        if (json_integer_value(item) == 1)
+            l->attention++;
+        else
+            l->mixed++;
+    }
+    return json_array_size(list) > 0;
+}
+
+/* One letter a layer, each layer one thing only: M state space, * attention, - FFN, E experts. */
+static bool by_letters(const struct config_view *v, struct config_layers *l)
+{
+    const char *pattern = config_string(v, "hybrid_override_pattern");
+    for (const char *p = pattern; *p; p++) {
+        l->mixed += *p == 'M';
+        l->attention += *p == '*';
+        l->moe += *p == 'E';
+        l->feed_forward += *p == '-' || *p == 'E';
+    }
+    return *pattern != '\0';
+}
+
+/* The indices of the layers that attend. */
+static bool by_indices(const struct config_view *v, struct config_layers *l)
+{
+    static const char *const lists[] = {"attn_layer_indices", "full_attn_idxs", "full_attn_layers", "attn_layer_idx"};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        json_t *list = config_member(v, lists[k]);
+        if (!json_is_array(list) || json_array_size(list) == 0)
+            continue;
+        l->attention = (int)json_array_size(list);
+        l->mixed = l->total - l->attention;
+        return true;
+    }
+    return false;
+}
+
+static int whole(const struct config_view *v, const char *name)
+{
+    return (int)config_number(v, (const char *const[]){name, NULL});
+}
+
+/* Every n-th layer attends (to everything). */
+static bool by_period(const struct config_view *v, struct config_layers *l)
+{
+    int period = whole(v, "attn_layer_period"), every = whole(v, "full_attention_interval");
+    if (period > 0) {
+        for (int i = 0; i < l->total; i++)
+            l->attention += i % period == whole(v, "attn_layer_offset") % period;
+        l->mixed = l->total - l->attention;
+        return true;
+    }
+    if (every > 0 && v->family->mix) {
+        l->attention = l->total / every;
+        l->mixed = l->total - l->attention;
+        return true;
+    }
+    int pattern = whole(v, "sliding_window_pattern");
+    if (pattern == 0)
+        pattern = strncmp(v->type, "gemma3", 6) == 0 ? 6 : strncmp(v->type, "gemma2", 6) == 0 ? 2 : 0;
+    if (pattern > 1 && whole(v, "sliding_window") > 0) {
+        l->attention = l->total / pattern;
+        l->windowed = l->total - l->attention;
+        return true;
+    }
+    return false;
+}
+
+/* Layers with experts, by whichever rule the family writes down. */
+static int moe_layers(const struct config_view *v, const struct model *m, int total)
+{
+    if (m->experts <= 0)
+        return 0;
+    json_t *frequency = config_member(v, "moe_layer_freq"), *listed = config_member(v, "moe_layers");
+    if (json_is_array(frequency))
+        return (int)(config_number(v, (const char *const[]){"moe_layer_freq", NULL}) * (double)json_array_size(frequency) + 0.5);
+    if (json_is_array(listed) && json_array_size(listed) > 0)
+        return (int)json_array_size(listed);
+    int dense = m->dense_layers + (int)json_array_size(config_member(v, "mlp_only_layers"));
+    static const char *const steps[] = {"decoder_sparse_step", "interleave_moe_layer_step", "expert_layer_period",
+                                        "moe_layer_freq",      "moe_layer_interval",        "expert_interval"};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (whole(v, steps[i]) > 1)
+            return (total - dense) / whole(v, steps[i]);
+    return total > dense ? total - dense : total;
+}
+
+void config_layers_of(const struct config_view *v, const struct model *m, struct config_layers *ret)
+{
+    struct config_layers l = {.total = m->layers};
+    bool letters = by_letters(v, &l);
+    bool found = letters || by_words(v, &l) || by_flags(v, &l) || by_indices(v, &l) || by_period(v, &l);
+    if (!found && (v->family->traits & F_MIX_EVERYWHERE))
+        l.mixed = l.total;
+    else if (!found)
+        l.attention = l.total;
+    if (strncmp(v->type, "falcon_h1", 9) == 0) /* both in every layer */
+        l.attention = l.mixed = l.total;
+    if (!letters) {
+        l.moe = moe_layers(v, m, l.total);
+        l.feed_forward = v->family->traits & F_MIX_EVERYWHERE && v->family->mix != MIX_RWKV ? 0 : l.total;
+    }
+    *ret = l;
+}
