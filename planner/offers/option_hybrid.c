@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_GPUS_MAX = 8, HYBRID_FITTING_MAX = 2, HYBRID_SPLITS_MAX = 5 };
 
@@ -103,8 +104,13 @@ static int consider(struct build *b, const struct offer *o, struct side *best, s
                     struct err *err)
 {
     const int whole = o->sku->gpus_per_node;
+    const struct shape one = {.gpu = o->sku->gpu, .gpus_per_node = 1, .nodes = 1};
+    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
     bool fits = false;
-    for (int cards = 1; o->by_card && !b->lean && cards < whole && !fits; cards *= 2)
+    int cards = 1;
+    while (cards < least && cards < whole)
+        cards *= 2;
+    for (int tries = 0; o->by_card && !b->lean && cards < whole && !fits && tries < 2; tries++, cards *= 2)
         if (try_cards(b, o, cards, best, miss, &fits, err))
             return -1;
     *ret_fits = fits;
@@ -241,7 +247,8 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
     const int out =
         draft_add_group(d, p->burst.offer, "burst", p->burst.by_card, p->burst.shape.gpus_per_node, lanes_out);
     d->train_group = home;
-    if (home < 0 || out < 0 || phases_standard(b, d, home, home, lanes_local, s.hours_local))
+    if (home < 0 || out < 0 ||
+        phases_standard(b, d, home, home, lanes_local, s.hours_local + candidate_staging_hours(b)))
         return -1;
     const int train = train_index(d);
     struct draft_step *step = draft_add_step(d, PHASE_TRAIN, out, lanes_out, s.hours_out);

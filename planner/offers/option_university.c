@@ -6,12 +6,13 @@
  */
 #include "planner/offers/option_university.h"
 
+#include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
 
-enum { UNIVERSITY_SKUS_MAX = 6, UNIVERSITY_SHAPES_MAX = 4 };
+enum { UNIVERSITY_SKUS_MAX = 4 };
 
 /* The 90th percentile of the standard normal distribution. */
 static const double Z90 = 1.2815515655446004;
@@ -110,25 +111,41 @@ static void say_conditions(struct build *b, struct draft *d, const struct terms 
     note_num(note_num(w, "median_h", d->queue_median_h), "p90_h", d->queue_p90_h);
 }
 
-/* One way of using one centre's machine. 0 also when the draft falls through (longer than the horizon). */
-static int add_draft(struct build *b, struct option_list *out, const struct offer *offer, const struct shape *shape,
-                     const struct estimate *e, const struct terms *t, struct err *err)
+/* One way of using one centre's machine: runs on `shape`, validation and debugging on `home_cards` cards of it. */
+struct use {
+    const struct offer *offer;
+    struct shape shape;
+    const struct estimate *estimate;
+    int home_cards; /* 0 = on a whole machine */
+};
+
+static int add_groups(struct draft *d, const struct use *u, int units)
 {
-    const struct provider *p = offer->sku->provider;
-    const bool by_card = offer->by_card && (!offer->by_node || shape->gpus_per_node < offer->sku->gpus_per_node);
-    const int lanes = b->training.parallel_runs;
+    const struct offer *o = u->offer;
+    d->train_group = draft_add_group(d, o, "train", o->by_card && !o->by_node, u->shape.gpus_per_node, units);
+    if (u->home_cards > 0 && u->home_cards < o->sku->gpus_per_node)
+        return draft_add_group(d, o, "validate", true, u->home_cards, 1);
+    return d->train_group;
+}
+
+/* 0 also when the draft falls through (longer than the horizon). */
+static int add_draft(struct build *b, struct option_list *out, const struct use *u, const struct terms *t,
+                     struct err *err)
+{
+    const struct provider *p = u->offer->sku->provider;
+    const int lanes = b->training.parallel_runs, units = u->shape.nodes * lanes;
     const double cap_h = stated_or(p->job_cap_h, t->t.job_cap_h);
     struct draft *d = draft_new(b, KIND_UNIVERSITY_TIME);
     if (!d)
         return err_set(err, ERR_NOMEM, "university draft does not fit");
-    d->shape = *shape;
-    d->estimate = e;
+    d->shape = u->shape;
+    d->estimate = u->estimate;
     d->queue_median_h = stated_or(p->queue_median_h, t->t.queue_median_h);
     d->queue_p90_h = stated_or(p->queue_p90_h, t->t.queue_p90_h);
-    const struct university_chain chain = university_chain_of(build_train_hours(b, e, lanes), cap_h, t->t.restart_hours,
-                                                              d->queue_median_h, d->queue_p90_h);
-    d->train_group = draft_add_group(d, offer, "train", by_card, shape->gpus_per_node, shape->nodes * lanes);
-    if (d->train_group < 0 || phases_standard(b, d, d->train_group, d->train_group, shape->nodes * lanes, chain.hours))
+    const struct university_chain chain = university_chain_of(build_train_hours(b, u->estimate, lanes), cap_h,
+                                                              t->t.restart_hours, d->queue_median_h, d->queue_p90_h);
+    const int home = add_groups(d, u, units);
+    if (home < 0 || phases_standard(b, d, home, d->train_group, units, chain.hours + candidate_staging_hours(b)))
         return 0;
     go_off_peak(d, 24 * t->t.off_peak_share);
     struct draft_step *train = train_step(d);
@@ -140,23 +157,7 @@ static int add_draft(struct build *b, struct option_list *out, const struct offe
     say_conditions(b, d, t, &chain, cap_h);
     if (costing_standard_extras(b, d))
         return 0;
-    return option_list_add(b, out, d);
-}
-
-/* Cards and nodes worth asking for: fewest cards that may hold the model first, then more of them. */
-static size_t shapes_of(struct build *b, const struct sku *sku, struct shape *ret)
-{
-    size_t n = 0;
-    const int most = nodes_allowed(b, sku), lanes = b->training.parallel_runs;
-    if (sku->max_nodes > 0 && lanes > sku->max_nodes)
-        return 0;
-    if (sku->sold_by_card && !b->lean)
-        for (int cards = 1; cards < sku->gpus_per_node && n < 2; cards *= 2)
-            ret[n++] = build_shape(b, sku, cards, 1, NULL);
-    ret[n++] = build_shape(b, sku, sku->gpus_per_node, 1, NULL);
-    for (int nodes = 2; nodes <= most && nodes * lanes <= sku->max_nodes && n < UNIVERSITY_SHAPES_MAX; nodes *= 2)
-        ret[n++] = build_shape(b, sku, sku->gpus_per_node, nodes, NULL);
-    return n;
+    return option_list_add(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 /* How far the best shape of a centre misses its cards' memory, GB. */
@@ -167,27 +168,56 @@ struct miss {
     int cards;
 };
 
+/* The estimate where the work fits this shape and has an end; NULL otherwise. */
+static const struct estimate *fitting(struct build *b, const struct shape *shape, struct miss *miss, struct err *err)
+{
+    const struct estimate *e = build_physics(b, shape, err);
+    if (!e)
+        return NULL;
+    const double gb = e->memory.total_gb - e->memory.usable_gb;
+    if (e->fits == FITS_NO && (!miss->gpu || gb < miss->short_gb))
+        *miss = (struct miss){gb, shape->gpu, e, shape->gpus_per_node};
+    return e->fits != FITS_NO && isfinite(build_train_hours(b, e, b->training.parallel_runs)) ? e : NULL;
+}
+
+/* Fewest cards, sold singly, that hold the model: validation and debugging need no more. 0 = a whole machine. */
+static int fewest_cards(struct build *b, const struct sku *sku, struct miss *miss, struct err *err)
+{
+    struct shape one = {.gpu = sku->gpu, .gpus_per_node = 1, .nodes = 1};
+    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
+    int cards = 1;
+    while (cards < least && cards < sku->gpus_per_node)
+        cards *= 2;
+    for (int tries = 0; sku->sold_by_card && !b->lean && cards < sku->gpus_per_node && tries < 2; tries++, cards *= 2) {
+        const struct shape shape = build_shape(b, sku, cards, 1, NULL);
+        if (fitting(b, &shape, miss, err))
+            return cards;
+    }
+    return 0;
+}
+
+/* A whole machine, and more of them side by side where one does not hold the model or the date presses. */
 static int try_sku(struct build *b, struct option_list *out, const struct offer *offer, const struct terms *t,
                    struct miss *miss, struct err *err)
 {
-    struct shape shapes[UNIVERSITY_SHAPES_MAX];
-    const size_t n = shapes_of(b, offer->sku, shapes);
+    const struct sku *sku = offer->sku;
+    const int lanes = b->training.parallel_runs, most = nodes_allowed(b, sku);
+    const bool hurry = b->workload->priority == PRIORITY_FASTEST || b->deadline_day != INT_MAX;
+    struct use u = {.offer = offer};
     int kept = 0;
-    for (size_t i = 0; i < n && kept < 2; i++) {
-        const struct estimate *e = build_physics(b, &shapes[i], err);
-        if (!e)
-            return err->code == ERR_NOMEM ? -1 : 0;
-        if (e->fits == FITS_NO) {
-            const double gb = e->memory.total_gb - e->memory.usable_gb;
-            if (!miss->gpu || gb < miss->short_gb)
-                *miss = (struct miss){gb, offer->sku->gpu, e, shapes[i].gpus_per_node};
-            continue;
-        }
-        if (!isfinite(build_train_hours(b, e, b->training.parallel_runs)))
-            continue;
-        if (add_draft(b, out, offer, &shapes[i], e, t, err))
+    if (lanes > sku->max_nodes)
+        return 0;
+    u.home_cards = fewest_cards(b, sku, miss, err);
+    for (int nodes = 1; nodes <= most && nodes * lanes <= sku->max_nodes && kept < 2; nodes *= 2) {
+        if (kept == 1 && (!hurry || b->lean))
+            break;
+        u.shape = build_shape(b, sku, sku->gpus_per_node, nodes, NULL);
+        u.estimate = fitting(b, &u.shape, miss, err);
+        if (arena_failed(b->arena))
+            return err_set(err, ERR_NOMEM, "university options do not fit");
+        if (u.estimate && add_draft(b, out, &u, t, err))
             return -1;
-        kept++;
+        kept += u.estimate != NULL;
     }
     return 0;
 }
@@ -253,7 +283,7 @@ int option_university_build(struct build *b, struct option_list *out, struct err
     }
     const size_t before = out->n;
     struct miss miss = {0};
-    for (size_t i = 0; i < n && i < (b->lean ? 2u : (size_t)UNIVERSITY_SKUS_MAX); i++)
+    for (size_t i = 0; i < n && i < (b->lean ? 2 : UNIVERSITY_SKUS_MAX); i++)
         if (try_sku(b, out, offers[i], &t, &miss, err))
             return -1;
     if (out->n == before && miss.gpu) {

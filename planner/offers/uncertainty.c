@@ -209,7 +209,7 @@ static void answer_spread(const struct build *b, struct option *o, const struct 
 
 static void answer_cheapest(const struct option_list *l, const struct spread *spreads)
 {
-    for (int i = 0; i < SOBOL_POINTS; i++) {
+    for (int i = 0; l->n > 0 && i < SOBOL_POINTS; i++) {
         size_t best = 0;
         for (size_t j = 1; j < l->n; j++)
             if (spreads[j].total[i] < spreads[best].total[i])

@@ -105,7 +105,8 @@ Test(university, runs_are_billed_and_waits_are_not_by_user_class)
         cr_expect_eq(d->groups[0].offer->rates[0].unit_micros, cases[i].card_hour_micros);
         double hours = 0;
         for (int k = 0; k < d->n_steps; k++)
-            hours += (double)d->base->schedule.billed_milli[k] / 1000 * d->steps[k].units * d->groups[0].cards;
+            hours += (double)d->base->schedule.billed_milli[k] / 1000 * d->steps[k].units *
+                     d->groups[d->steps[k].group].cards;
         cr_expect_eq(d->base->net, llround(hours * (double)cases[i].card_hour_micros / 1e4), "class %g: %lld for %g h",
                      cases[i].class, (long long)d->base->net, hours);
     }
