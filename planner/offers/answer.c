@@ -122,21 +122,12 @@ static void answer_break_even(const struct draft *d, struct option *o)
     o->annual_beats_monthly_after_months = isfinite(year) && isfinite(month) ? year / month : NAN;
 }
 
-static const char *title_code(const struct draft *d)
-{
-    switch (d->kind) {
-    case KIND_SMALL_CLUSTER:
-        return "title_cluster";
-    case KIND_HYBRID_CLOUD:
-        return "title_hybrid";
-    case KIND_UNIVERSITY_TIME:
-        return "title_university";
-    case KIND_SINGLE_MACHINE:
-    case KIND_COUNT:
-        break;
-    }
-    return "title_single";
-}
+static const char *const TITLES[KIND_COUNT] = {
+    [KIND_SINGLE_MACHINE] = "title_single",
+    [KIND_SMALL_CLUSTER] = "title_cluster",
+    [KIND_HYBRID_CLOUD] = "title_hybrid",
+    [KIND_UNIVERSITY_TIME] = "title_university",
+};
 
 static void answer_title(const struct draft *d, struct option *o)
 {
@@ -146,9 +137,9 @@ static void answer_title(const struct draft *d, struct option *o)
     if (o->title.code != NULL)
         return;
     struct note *n = &o->title;
-    *n = (struct note){.code = title_code(d), .short_by = NAN};
+    *n = (struct note){.code = TITLES[d->kind], .short_by = NAN};
     note_num(note_num(note_text(n, "gpu", g->offer->sku->gpu->name), "cards", g->cards), "nodes", g->units);
-    note_text(note_text(note_text(n, "provider_zh", p->name_zh), "provider_en", p->name_en), "mode",
+    note_text(note_text(n, "provider", p->id), "mode",
               pricing_mode_name(o->n_supply > 0 ? o->supply[0].mode : MODE_HOURLY));
 }
 

@@ -184,11 +184,17 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
     const struct memory_estimate *m = &c->estimate->memory;
     bool tight = c->estimate->fits == FITS_TIGHT;
     bool peft = b->training.method == METHOD_LORA || b->training.method == METHOD_QLORA;
-    struct note *n = note_add(&d->reasons, peft && c->nodes == 1 ? "peft_fits" : "memory_fits");
+    struct note *n = note_add(&d->reasons, "memory_fits");
     note_num(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "cards", c->cards);
     note_text(n, "gpu", c->offer->sku->gpu->name);
+    if (peft && c->nodes == 1)
+        note_text(note_text(note_add(&d->reasons, "peft_fits"), "method", b->training.method == METHOD_LORA ? "LoRA"
+                                                                                                      : "QLoRA"),
+                  "gpu", c->offer->sku->gpu->name);
     if (tight)
         note_num(note_num(note_add(&d->warnings, "memory_tight"), "high_gb", m->high_gb), "usable_gb", m->usable_gb);
+    if (c->estimate->layout.offload > OFFLOAD_NONE)
+        note_num(note_add(&d->warnings, "offload_needed"), "host_gb", c->estimate->training.host_memory_gb);
     if (c->lanes > 1)
         note_num(note_add(&d->reasons, "runs_side_by_side"), "lanes", c->lanes);
     else if (b->training.parallel_runs > 1)
@@ -196,7 +202,7 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
     if (c->home_cards > 0)
         note_num(note_add(&d->reasons, "home_on_few_cards"), "cards", c->home_cards);
     if (b->workload->constraints.data_sensitive && !c->offer->sku->provider->data_stays)
-        note_text(note_add(&d->warnings, "desensitise_first"), "provider", c->offer->sku->provider->id);
+        note_text(note_add(&d->warnings, "desensitise_before"), "provider", c->offer->sku->provider->id);
     else if (b->workload->constraints.data_sensitive)
         note_text(note_add(&d->reasons, "data_stays"), "provider", c->offer->sku->provider->id);
     if (c->estimate->confidence == CONF_MEASURED)

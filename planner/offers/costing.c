@@ -346,7 +346,12 @@ int costing_finish(struct build *b, const struct bill *bill, struct cost *ret)
     if (ret->lines == NULL || costing_sum(bill, &ret->net, &ret->tax) != 0 ||
         money_add(ret->net, ret->tax, &ret->total) != 0)
         return -1;
-    memcpy(ret->lines, bill->lines, bill->n * sizeof *ret->lines);
+    for (size_t i = 0; i < bill->n; i++) { /* in the order of phases, then as billed */
+        size_t at = i;
+        for (; at > 0 && ret->lines[at - 1].phase > bill->lines[i].phase; at--)
+            ret->lines[at] = ret->lines[at - 1];
+        ret->lines[at] = bill->lines[i];
+    }
     for (size_t i = 0; i < bill->n; i++)
         ret->by_section[bill->lines[i].section] += bill->lines[i].minor;
     ret->low = ret->high = ret->total;

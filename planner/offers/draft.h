@@ -74,6 +74,7 @@ struct draft {
     struct note title;
     struct note_list reasons, warnings;
     /* filled by plan.c */
+    bool surplus;                 /* worse than the few of its kind that are shown */
     struct reckoning *base;
     struct option *option;        /* finished answer; NULL until then */
 };

@@ -38,7 +38,8 @@ static int add_fabric(struct build *b, struct draft *d, const struct draft_group
     double quantity;
     if (g->units < 2 || n == NULL)
         return 0;
-    if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity)) {
+    if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity) ||
+        micros == 0) {
         note_text(note_add(&d->reasons, "fabric_included"), "network", n->id);
         return 0;
     }

@@ -60,7 +60,7 @@ static bool fabric_bound(struct cluster_search *s, const struct offer *o, int no
     struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "fabric_bound");
     n->short_by = e->training.communication_share - a->fabric_bound_share;
     note_percent(note_text(n, "sku", o->sku->id), "share", e->training.communication_share);
-    note_num(note_num(n, "gbps", net != NULL ? net->gbps_per_node : a->cluster_default_gbps), "nodes", nodes);
+    note_num(n, "nodes", nodes);
     return true;
 }
 
@@ -161,7 +161,8 @@ static int keep_best(struct cluster_search *s, struct option_list *out)
         if (c->one_node != NULL && c->one_node->fits != FITS_NO)
             note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
         if (c->estimate->training.communication_share > s->b->a.fabric_bound_share)
-            note_percent(note_add(&d->warnings, "fabric_bound"), "share", c->estimate->training.communication_share);
+            note_num(note_percent(note_add(&d->warnings, "fabric_bound"), "share",
+                                  c->estimate->training.communication_share), "nodes", c->nodes);
         if (c->offer->sku->network == NULL)
             note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
         else if (!c->offer->sku->bandwidth_dedicated)

@@ -43,6 +43,7 @@ int option_serving_build(struct build *b, enum option_kind kind, struct option_l
             struct note *n = build_refuse(b, kind, cluster ? "inference_fits" : "serving_exceeds_machine");
             n->short_by = cluster ? n->short_by : machines - 1;
             note_num(note_text(n, "gpu", r->offer->sku->gpu->name), "machines", machines);
+            note_num(n, "gpus", r->sizing.gpus);
             continue;
         }
         if (add_draft(b, kind, r, out) != 0)

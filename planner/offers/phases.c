@@ -104,7 +104,7 @@ static int add_pilot(struct build *b, struct draft *d, int train_group)
         s->hours = 0;
         note_num(note_add(&s->reasons, "two_node_measured"), "speedup", b->workload->measured.two_node_speedup);
     } else {
-        set_gate(s, "two_node_gate", "two_node_speedup", b->a.two_node_gate);
+        set_gate(s, "gate_two_nodes", "two_node_speedup", b->a.two_node_gate);
     }
     return 0;
 }
@@ -140,7 +140,7 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
         return -1;
     s->scales = true;
     if (cluster && train_units == 2 && b->workload->measured.two_node_speedup <= 0)
-        set_gate(s, "two_node_gate", "two_node_speedup", b->a.two_node_gate);
+        set_gate(s, "gate_two_nodes", "two_node_speedup", b->a.two_node_gate);
     return 0;
 }
 

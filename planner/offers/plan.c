@@ -121,8 +121,10 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
     if (b == NULL)
         return err_set(err, ERR_NOMEM, "no room for a plan");
     if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0 ||
-        plan_build_kinds(b, ~0u, &list, err) != 0 || answer_all(b, &list, err) != 0 ||
-        uncertainty_run(b, &list, &spreads, err) != 0)
+        plan_build_kinds(b, ~0u, &list, err) != 0)
+        return -1;
+    rank_prune(b, &list);
+    if (answer_all(b, &list, err) != 0 || uncertainty_run(b, &list, &spreads, err) != 0)
         return -1;
     rank_limits(b, &list);
     rank_order(b, &list, spreads);

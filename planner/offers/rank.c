@@ -169,6 +169,39 @@ static void drop_surplus(const struct build *b, struct option_list *l, struct sp
     l->n = kept;
 }
 
+/* Rough worth of a draft among the others; what keeps deadline and budget comes first. */
+static double worth(const struct build *b, const struct draft *d, double least, double soonest)
+{
+    double wc, wt, wr, total = fmax(1, (double)d->base->total);
+    bool in_time = d->base->schedule.finish_day <= b->deadline_day;
+    bool in_budget = b->budget_minor == 0 || d->base->total <= b->budget_minor;
+    candidate_weights(b, &wc, &wt, &wr);
+    return (in_time ? 4 : 0) + (in_budget ? 2 : 0) + wc * least / total + wt * soonest / d->base->schedule.finish_days;
+}
+
+void rank_prune(struct build *b, struct option_list *l)
+{
+    double least = INFINITY, soonest = INFINITY;
+    size_t kept = 0, most = (size_t)b->a.options_per_kind;
+    for (size_t i = 0; i < l->n; i++) {
+        least = fmin(least, (double)l->items[i]->base->total);
+        soonest = fmin(soonest, l->items[i]->base->schedule.finish_days);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        size_t better = 0;
+        double mine = worth(b, l->items[i], least, soonest);
+        for (size_t j = 0; j < l->n; j++) {
+            double other = j == i || l->items[j]->kind != l->items[i]->kind ? -1 : worth(b, l->items[j], least, soonest);
+            better += other > mine || (j < i && other >= mine);
+        }
+        l->items[i]->surplus = better >= most;
+    }
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->items[i]->surplus)
+            l->items[kept++] = l->items[i];
+    l->n = kept;
+}
+
 static void label(struct option *o, size_t number)
 {
     o->rank = (int)number + 1;
