@@ -145,8 +145,9 @@ bool arena_grow(struct arena *a, void **items, size_t *cap, size_t n, size_t siz
         fail(a);
         return false;
     }
-    if (grown < 8)
-        grown = 8;
+    size_t first = size > 128 ? 2 : 8; /* most lists of large things stay short */
+    if (grown < first)
+        grown = first;
     void *p = arena_array(a, grown, size);
     if (p == NULL)
         return false;

@@ -20,10 +20,12 @@ enum note_arg_kind { NOTE_NUMBER, NOTE_TEXT, NOTE_MONEY, NOTE_DATE, NOTE_PERCENT
 struct note_arg {
     const char *name; /* placeholder {name} in the message catalogs */
     enum note_arg_kind kind;
-    double number;    /* NOTE_NUMBER; NOTE_PERCENT as a share 0..1 */
-    const char *text; /* NOTE_TEXT */
-    int64_t minor;    /* NOTE_MONEY, in the plan's currency */
-    date_t date;      /* NOTE_DATE */
+    union { /* by kind: a plan holds hundreds of notes */
+        double number;    /* NOTE_NUMBER; NOTE_PERCENT as a share 0..1 */
+        const char *text; /* NOTE_TEXT */
+        int64_t minor;    /* NOTE_MONEY, in the plan's currency */
+        date_t date;      /* NOTE_DATE */
+    };
 };
 
 struct note {

@@ -111,3 +111,14 @@ size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max)
     }
     return found;
 }
+
+/* By how much a rough guess must be beaten on both counts before it is believed. */
+static const double MARGIN = 1.6;
+
+bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (useful[i].cost * MARGIN <= g->cost && useful[i].hours * MARGIN <= g->hours)
+            return true;
+    return false;
+}

@@ -4,6 +4,7 @@
 
 #include "base/money.h"
 #include "planner/offers/build.h"
+#include "planner/offers/guess.h"
 
 static bool in_force(const struct price *p, date_t on)
 {
@@ -189,6 +190,9 @@ static bool answers(const struct build *b, const struct market_query *q, const s
 /* Remembers an offer that would answer but says no price; a few are named, the rest would be noise. */
 static void miss_price(struct build *b, const struct sku *s)
 {
+    double machines = s->max_nodes > 1 ? s->max_nodes : 1;
+    if (b->trains && guess_state_bytes(b) > 4 * s->gpu->usable_gib * 1073741824.0 * s->gpus_per_node * machines)
+        return; /* the job could not run there at any price */
     for (size_t i = 0; i < b->price_missing.n; i++)
         if (b->price_missing.items[i].args[0].text == s->id)
             return;

@@ -9,7 +9,7 @@
 #include "planner/offers/guess.h"
 #include "planner/offers/option_serving.h"
 
-enum { CLUSTER_GPUS_MAX = 7, CLUSTER_GPUS_LEAN = 3, CLUSTER_OFFERS = 2, CLUSTER_PHYSICS_MAX = 40,
+enum { CLUSTER_GPUS_MAX = 6, CLUSTER_GPUS_LEAN = 3, CLUSTER_OFFERS = 2, CLUSTER_PHYSICS_MAX = 40,
        CLUSTER_PHYSICS_LEAN = 14, GUESSES_MAX = 128 };
 
 static const unsigned CLUSTER_PROVIDERS = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD |
@@ -79,14 +79,23 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     return true;
 }
 
-static void add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes, const struct estimate *e,
+/* False where more nodes of the same offer cost more and finish no sooner: pilot and migration eat what they save. */
+static bool add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes, const struct estimate *e,
                       const struct estimate *one)
 {
     struct candidate c = {.offer = o, .cards = o->sku->gpus_per_node, .nodes = nodes, .lanes = lanes, .estimate = e};
     if (nodes / lanes > 1)
         c.one_node = one;
-    if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &c, &s->scratch))
-        candidate_add(&s->list, &c);
+    if (!candidate_reckon(s->b, KIND_SMALL_CLUSTER, &c, &s->scratch))
+        return true; /* too slow: more nodes may do it */
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct candidate *other = &s->list.items[i];
+        if (other->offer == o && other->nodes < nodes && other->total <= c.total &&
+            other->finish_days <= c.finish_days)
+            return false;
+    }
+    candidate_add(&s->list, &c);
+    return true;
 }
 
 /* Fewest nodes (a power of two) whose memory might hold the state. */
@@ -123,9 +132,11 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
             return 0;
         if (before != NULL && rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share))
             return 0;
-        add_nodes(s, o, nodes, 1, e, one);
+        bool worse = !add_nodes(s, o, nodes, 1, e, one);
         if (lanes > 1 && nodes * lanes <= most)
             add_nodes(s, o, nodes * lanes, lanes, e, one);
+        if (worse)
+            return 0;
         before = e;
     }
     return 0;
@@ -192,7 +203,7 @@ static bool ruled_out(struct build *b, int max_nodes, bool by_team)
 
 int option_cluster_build(struct build *b, struct option_list *out, struct err *err)
 {
-    struct guess guesses[GUESSES_MAX];
+    struct guess guesses[GUESSES_MAX], taken[CLUSTER_GPUS_MAX];
     struct cluster_search s = {.b = b, .err = err};
     bool by_team;
     int useful = 0, limit = b->lean ? CLUSTER_GPUS_LEAN : CLUSTER_GPUS_MAX;
@@ -207,9 +218,12 @@ int option_cluster_build(struct build *b, struct option_list *out, struct err *e
     size_t n = guess_gpus(b, 2, guesses, GUESSES_MAX);
     for (size_t i = 0; i < n && useful < limit && b->n_physics < physics_max; i++) {
         bool this_one = false;
+        if (guess_dominated(&guesses[i], taken, (size_t)useful))
+            continue;
         if (try_gpu(&s, &guesses[i], &this_one) != 0)
             return -1;
-        useful += this_one;
+        if (this_one)
+            taken[useful++] = guesses[i];
     }
     if (s.list.n == 0)
         build_refuse_supply(b, KIND_SMALL_CLUSTER, s.any_offer);

@@ -6,7 +6,7 @@
 #include "planner/offers/option_serving.h"
 #include "planner/offers/phases.h"
 
-enum { SINGLE_GPUS_MAX = 9, SINGLE_GPUS_LEAN = 4, SINGLE_OFFERS = 2, SINGLE_PHYSICS_MAX = 40, SINGLE_PHYSICS_LEAN = 12,
+enum { SINGLE_GPUS_MAX = 8, SINGLE_GPUS_LEAN = 4, SINGLE_OFFERS = 2, SINGLE_PHYSICS_MAX = 40, SINGLE_PHYSICS_LEAN = 12,
        GUESSES_MAX = 128 };
 
 static const unsigned SINGLE_PROVIDERS =
@@ -158,7 +158,7 @@ static int keep_best(struct single_search *s, struct option_list *out)
 
 int option_single_build(struct build *b, struct option_list *out, struct err *err)
 {
-    struct guess guesses[GUESSES_MAX];
+    struct guess guesses[GUESSES_MAX], taken[SINGLE_GPUS_MAX];
     struct single_search s = {.b = b, .err = err};
     int useful = 0, limit = b->lean ? SINGLE_GPUS_LEAN : SINGLE_GPUS_MAX;
     int physics = b->n_physics + (b->lean ? SINGLE_PHYSICS_LEAN : SINGLE_PHYSICS_MAX);
@@ -169,9 +169,12 @@ int option_single_build(struct build *b, struct option_list *out, struct err *er
     size_t n = guess_gpus(b, 1, guesses, GUESSES_MAX);
     for (size_t i = 0; i < n && useful < limit && b->n_physics < physics; i++) {
         bool this_one = false;
+        if (guess_dominated(&guesses[i], taken, (size_t)useful))
+            continue;
         if (try_gpu(&s, &guesses[i], &this_one) != 0)
             return -1;
-        useful += this_one;
+        if (this_one)
+            taken[useful++] = guesses[i];
     }
     if (s.list.n == 0)
         refuse(&s);
