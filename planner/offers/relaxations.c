@@ -9,7 +9,7 @@
 
 #include "planner/offers/build.h"
 
-enum { REPLANS_MAX = 8, PER_KIND_MAX = 3 };
+enum { REPLANS_MAX = 6, PER_KIND_MAX = 2, SPOT_SKUS_MAX = 32 };
 
 /* The 80th percentile lies this far from the median towards the 90th in a normal distribution: 0.8416 / 1.2816. */
 static const double P80_OF_P90 = 0.6567;
@@ -286,24 +286,66 @@ static int relax_kind(struct search *s, struct infeasible_kind *miss, int replan
     return 0;
 }
 
-/* A feasible plan: what single change would make it much cheaper. */
-static int relax_cost(struct search *s)
+/* Is there a spot price of this card at all? Looked for among its cheapest SKUs. */
+static bool spot_is_sold(const struct build *b, const struct gpu *gpu)
 {
-    static const char *const wanted[] = {"lora", "qlora", "spot", "city"};
+    const struct market_index *m = b->catalog->market;
+    const size_t g = (size_t)(gpu - b->catalog->gpus);
+    uint32_t last = m ? m->first_of_gpu[g + 1] : 0;
+    if (m && last - m->first_of_gpu[g] > SPOT_SKUS_MAX)
+        last = m->first_of_gpu[g] + SPOT_SKUS_MAX;
+    for (uint32_t i = m ? m->first_of_gpu[g] : 0; i < last; i++) {
+        const struct sku *s = &b->catalog->skus[m->by_hour[i]];
+        for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
+            if (b->catalog->prices[p].mode == MODE_SPOT)
+                return true;
+    }
+    return false;
+}
+
+/* Is the card enough cheaper in another city that a plan there could save what it must? */
+static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
+{
+    const struct market_query q = {.gpu = here->sku->gpu,
+                                   .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
+                                   .data_stays = s->b->data_at_home,
+                                   .any_city = true};
+    const struct offer *there;
+    if (!s->b->workload->constraints.city || market_find(s->b, &q, &there, 1) == 0)
+        return false;
+    const double now = here->node_month_micros, then = there->node_month_micros;
+    return now > 0 && then > 0 &&
+           then / there->sku->gpus_per_node < now / here->sku->gpus_per_node * (1 - s->saving_least);
+}
+
+static int attempt_named(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to,
+                         bool *ret_found)
+{
+    *ret_found = false;
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        if (strcmp(attempts[i].code, code) == 0)
+            return attempt_one(s, &attempts[i], kinds, most, to, ret_found);
+    return 0;
+}
+
+/* A feasible plan: what single change would make it much cheaper. A gentler method is looked for on one machine, which
+ * is where it belongs; spot and another city only where a look at the market says that they might. */
+static int relax_cost(struct search *s, const struct draft *d)
+{
     struct option *best = s->plan->n_options > 0 ? &s->plan->options[0] : NULL;
-    if (!best || !best->feasible)
+    if (!best || !best->feasible || !d || !s->b->trains)
         return 0;
     const int64_t most = (int64_t)llround((double)best->cost.total * (1 - s->saving_least));
-    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
-        for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
-            bool found = false;
-            if (strcmp(attempts[i].code, wanted[k]) != 0 || s->replans >= REPLANS_MAX)
-                continue;
-            if (attempt_one(s, &attempts[i], 1u << best->kind, most, &best->relaxations, &found))
-                return -1;
-            if (found && strcmp(wanted[k], "lora") == 0)
-                k++; /* the gentler change is enough of this sort */
-        }
+    const struct offer *offer = d->groups[d->train_group].offer;
+    const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
+    bool found;
+    if (attempt_named(s, full ? "lora" : "qlora", 1u << KIND_SINGLE_MACHINE, most, &best->relaxations, &found))
+        return -1;
+    if (spot_is_sold(s->b, offer->sku->gpu) &&
+        attempt_named(s, "spot", 1u << best->kind, most, &best->relaxations, &found))
+        return -1;
+    if (cheaper_elsewhere(s, offer) && attempt_named(s, "city", 1u << best->kind, most, &best->relaxations, &found))
+        return -1;
     return 0;
 }
 
@@ -311,13 +353,12 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
 {
     const struct param *saving = param_find(&b->params, "relaxation_saving_share");
     struct search s = {.b = b, .plan = plan, .err = err};
-    (void)ranked;
     if (!saving)
         return err_set(err, ERR_NOT_FOUND, "assumption relaxation_saving_share is missing");
     if (b->lean)
         return 0;
     s.saving_least = saving->value;
-    if (relax_cost(&s))
+    if (relax_cost(&s, ranked->n > 0 ? ranked->items[0] : NULL))
         return -1;
     for (size_t i = 0; i < plan->n_infeasible; i++) {
         /* What is left is shared out, so that no kind goes without a try. */
