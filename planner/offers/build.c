@@ -186,7 +186,10 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
 {
     if (!e->has_training || lanes < 1)
         return NAN;
-    return e->training.wall_hours * b->training.runs / lanes;
+    const struct training_estimate *t = &e->training;
+    double overhead = t->run_overhead > 0 ? t->run_overhead : 0;
+    double hours = t->wall_hours / (1 + overhead) * (1 + overhead * b->a.run_overhead_factor);
+    return hours * b->training.runs / lanes;
 }
 
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code)
