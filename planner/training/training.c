@@ -6,6 +6,25 @@
 #include "planner/training/custom.h"
 #include "planner/training/report.h"
 
+/* The very machine that was read, with nothing said of its layout: what was read is the speed, whatever layout the
+ * search prefers. Several rounds, because launch costs do not scale. */
+static void hold_reading(const struct training_request *q, struct job *j, const struct fabric *f,
+                         const struct reading *r, struct candidate *best)
+{
+    bool asked = q->layout != NULL && (q->layout->tp > 0 || q->layout->dp > 0 || q->layout->micro_batch > 0 ||
+                                       q->layout->sharding != SHARD_UNSTATED);
+    bool batch = q->training->global_batch == 0 || q->measured->global_batch == 0 ||
+                 q->training->global_batch == q->measured->global_batch;
+    if (!r->used || !r->same_shape || asked || !batch || q->measured->step_time_s > 0)
+        return;
+    for (int i = 0; i < 8 && best->step.tokens_per_s > 0; i++) {
+        double off = best->step.tokens_per_s / r->tokens_per_s;
+        j->compute_scale *= off;
+        j->comm_scale *= off;
+        step_time(j, f, &best->cut, &best->memory, &best->step);
+    }
+}
+
 int training_estimate(const struct training_constants *k, const struct training_request *q, struct arena *arena,
                       struct estimate *ret, struct err *err)
 {
@@ -34,6 +53,8 @@ int training_estimate(const struct training_constants *k, const struct training_
     struct found found;
     if (search_layout(&j, &f, q->layout, &found, err) != 0)
         return -1;
+    if (measured)
+        hold_reading(q, &j, &f, &reading, &found.best);
     struct report r = {&j, &f, &found, measured ? &reading : NULL, q->layout};
     report_fill(&r, q->want_trace, &e);
     if (arena_failed(arena))

@@ -45,7 +45,7 @@ static struct workload example_workload(const struct catalog *c)
     w.measured.nodes = 1;
     w.measured.tokens_per_s = 21000;
     w.serving.stated = true;
-    w.serving.requests_per_s = 1;
+    w.serving.requests_per_s = 0.5;
     w.serving.peak_factor = 3;
     w.serving.input_tokens = 1000;
     w.serving.output_tokens = 300;
