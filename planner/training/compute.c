@@ -7,6 +7,10 @@
 
 #include <math.h>
 
+/* Beyond these, something else than power limits a card: the law is not stretched further. */
+#define POWER_ROOM_MIN 0.25
+#define POWER_ROOM_MAX 1.25
+
 static double rising(double x, double half)
 {
     return x / (x + half);
@@ -22,7 +26,7 @@ static double large_product_share(const struct job *j)
     if (j->gpu->tdp_w <= 0 || reference <= 0 || j->full_precision)
         return share;
     double watts = j->gpu->tdp_w / (j->peak16 / 1e12);
-    double room = fmin(2, fmax(0.5, watts / reference));
+    double room = fmin(POWER_ROOM_MAX, fmax(POWER_ROOM_MIN, watts / reference));
     return fmin(0.95, share * pow(room, k->power_exponent));
 }
 
