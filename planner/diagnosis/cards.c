@@ -17,9 +17,13 @@ void card_sample_init(struct card_sample *s)
                               .power_limit_w = NAN};
 }
 
-static void mean_in(double *mean, unsigned *n, double x)
+#define MIB_MAX 1e9   /* beyond are misreadings */
+#define WATT_MAX 1e5
+
+/* One more sample of a mean; what is no number, or none that can be, is none. */
+static void mean_in(double *mean, unsigned *n, double x, double most)
 {
-    if (!isfinite(x))
+    if (!(x >= 0 && x <= most))
         return;
     if (*n == 0)
         *mean = x;
@@ -81,17 +85,17 @@ static void take_in(struct card_work *w, const struct card_sample *s)
         r->name = s->name;
     if (r->bus_id == NULL)
         r->bus_id = s->bus_id;
-    if (isfinite(s->memory_total_mib))
+    if (s->memory_total_mib > 0 && s->memory_total_mib <= MIB_MAX)
         r->memory_total_mib = s->memory_total_mib;
-    if (isfinite(s->power_limit_w))
+    if (s->power_limit_w > 0 && s->power_limit_w <= WATT_MAX)
         r->power_limit_w = s->power_limit_w;
     r->mig = r->mig || s->mig;
-    mean_in(&r->memory_used_mib, &w->n_memory, s->memory_used_mib);
-    mean_in(&r->utilisation_pct, &w->n_utilisation, s->utilisation_pct);
-    mean_in(&r->memory_busy_pct, &w->n_busy, s->memory_busy_pct);
+    mean_in(&r->memory_used_mib, &w->n_memory, s->memory_used_mib, MIB_MAX);
+    mean_in(&r->utilisation_pct, &w->n_utilisation, s->utilisation_pct, 100);
+    mean_in(&r->memory_busy_pct, &w->n_busy, s->memory_busy_pct, 100);
     if (s->utilisation_pct >= WORKING_PCT)
-        mean_in(&r->memory_busy_working_pct, &w->n_working, s->memory_busy_pct);
-    mean_in(&r->power_w, &w->n_power, s->power_w);
+        mean_in(&r->memory_busy_working_pct, &w->n_working, s->memory_busy_pct, 100);
+    mean_in(&r->power_w, &w->n_power, s->power_w, WATT_MAX);
 }
 
 struct card_work *cards_add(struct cards *c, const struct card_sample *s)

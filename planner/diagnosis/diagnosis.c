@@ -2,6 +2,7 @@
 #include "planner/diagnosis/diagnosis.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "planner/diagnosis/cards.h"
 #include "planner/diagnosis/readers.h"
@@ -13,16 +14,21 @@
 /* One paste under one name may hold any of the outputs; every reader has a look and takes only what it knows. */
 static void read_text(const char *raw, struct arena *arena, struct cards *cards, struct diagnosis *d)
 {
-    if (raw == NULL)
+    const char *clean = text_clean(raw, arena);
+    if (clean == NULL)
         return;
-    char *text = text_clean(raw, arena);
-    if (text != NULL)
-        read_smi_table(text, cards, &d->driver, &d->cuda);
-    if ((text = text_clean(raw, arena)) != NULL)
-        read_smi_csv(text, cards);
-    if ((text = text_clean(raw, arena)) != NULL)
-        read_dmon(text, cards);
-    if (!d->topology.read && (text = text_clean(raw, arena)) != NULL)
+    size_t size = strlen(clean) + 1;
+    char *text = arena_alloc(arena, size); /* each reader cuts its copy up */
+    if (text == NULL)
+        return;
+    memcpy(text, clean, size);
+    read_smi_table(text, cards, &d->driver, &d->cuda);
+    memcpy(text, clean, size);
+    read_smi_csv(text, cards);
+    memcpy(text, clean, size);
+    read_dmon(text, cards);
+    memcpy(text, clean, size);
+    if (!d->topology.read)
         read_topo(text, arena, &d->topology);
 }
 
@@ -188,13 +194,13 @@ static void fill_measured(struct diagnosis *d, const struct thresholds *t, const
     if (s->peak_memory_gb > m->peak_memory_gb)
         m->peak_memory_gb = s->peak_memory_gb;
     double step = isfinite(s->steady_mean_s) ? s->steady_mean_s : s->mean_s;
-    if (s->read && step > 0)
+    if (s->read && step > 0 && m->gpu != NULL) /* a throughput of nobody knows which card scales to nothing */
         m->step_time_s = step;
     if (s->read && (double)s->steady_n >= t->min_iterations && isfinite(s->steady_cv))
         m->iteration_time_cv = s->steady_cv;
     m->global_batch = s->global_batch;
     m->seq_len = s->seq_len;
-    m->stated = m->gpus > 0 || m->gpu_util_pct >= 0 || m->step_time_s > 0 || m->peak_memory_gb >= 0;
+    m->stated = m->gpus > 0 || m->gpu_util_pct >= 0 || m->iteration_time_cv >= 0 || m->peak_memory_gb >= 0;
 }
 
 static void start(struct diagnosis *d, struct arena *arena)

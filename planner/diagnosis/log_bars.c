@@ -21,7 +21,7 @@ static bool is_training(const char *label, size_t n)
     memcpy(text, label, n);
     text[n] = '\0';
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (text_find(text, others[i]) != NULL)
+        if (text_seek(text, others[i]) != NULL)
             return false;
     return true;
 }
@@ -106,14 +106,14 @@ static bool take_bar(struct log *l, const char *from, const char *less)
 static bool take_counter(struct log *l, const char *line)
 {
     static const char *const words[] = {"current_steps", "global_step/max_steps"};
-    const char *elapsed = text_find_word(line, "elapsed_time");
+    const char *elapsed = text_seek_word(line, "elapsed_time");
     if (elapsed == NULL)
         return false;
     elapsed += strlen("elapsed_time");
     elapsed += strspn(elapsed, " \"':=");
     struct log_bar bar = {.rate_s = NAN};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *p = text_find_word(line, words[i]);
+        const char *p = text_seek_word(line, words[i]);
         int n;
         if (p == NULL)
             continue;
@@ -122,7 +122,7 @@ static bool take_counter(struct log *l, const char *line)
         if (!text_int(&p, &n) || !text_duration(&elapsed, &bar.elapsed_s))
             return false;
         bar.n = n;
-        const char *total = text_find_word(line, "total_steps");
+        const char *total = text_seek_word(line, "total_steps");
         if (*p == '/')
             total = p + 1;
         else if (total != NULL)

@@ -31,7 +31,7 @@ void log_take_step(struct log *l, const char *line, int rank)
     for (size_t i = 0; i < sizeof STEP_WORDS / sizeof *STEP_WORDS; i++) {
         const char *p = line;
         bool found = false;
-        while (!found && (p = text_find_word(p, STEP_WORDS[i])) != NULL) {
+        while (!found && (p = text_seek_word(p, STEP_WORDS[i])) != NULL) {
             p += strlen(STEP_WORDS[i]);
             found = number_behind(p, &step);
         }
@@ -49,7 +49,7 @@ void log_take_step(struct log *l, const char *line, int rank)
 static double figure(const char *line, const char *const *words, size_t n, const char **ret_rest)
 {
     for (size_t i = 0; i < n; i++)
-        for (const char *p = line; (p = text_find_word(p, words[i])) != NULL;) {
+        for (const char *p = line; (p = text_seek_word(p, words[i])) != NULL;) {
             p += strlen(words[i]);
             const char *q = p;
             double v;
@@ -94,7 +94,7 @@ static void take_rates(struct log *l, const char *line)
     keep(&s->tokens_per_s, FIGURE(line, &rest, "tokens per second", "tokens_per_second", "tokens_per_sec", "tokens/sec",
                                   "tokens/s", "tok/sec", "tok/s"));
     keep(&s->samples_per_s,
-         FIGURE(line, &rest, "RunningAvgSamplesPerSec", "samples per second", "samples_per_second", "samples/sec",
+         FIGURE(line, &rest, "runningavgsamplespersec", "samples per second", "samples_per_second", "samples/sec",
                 "samples/s", "train_samples_per_second", "interval_samples_per_second", "throughput/samples_per_sec"));
 }
 
@@ -103,7 +103,7 @@ void log_take_figures(struct log *l, const char *line)
     const char *rest = "";
     struct iteration_stats *s = l->stats;
     take_rates(l, line);
-    double memory = FIGURE(line, &rest, "MaxMemAllocated", "memory(GiB)'", "memory(GiB)", "max_mem", "max memory",
+    double memory = FIGURE(line, &rest, "maxmemallocated", "memory(gib)'", "memory(gib)", "max_mem", "max memory",
                            "peak memory", "peak_memory_active", "peak_memory", "max_memory_allocated", "memory");
     if (isfinite(memory)) {
         double gb = memory_gb(memory, rest);
@@ -129,16 +129,16 @@ const char *log_framework(const char *line)
         const char *sign, *name;
     } signs[] = {
         {"elapsed time per iteration", "Megatron-LM"},
-        {"[INFO:swift]", "ms-swift"},
+        {"[info:swift]", "ms-swift"},
         {"train_speed(", "ms-swift"},
         {"- mmengine -", "mmengine"},
-        {"SamplesPerSec=", "DeepSpeed"},
+        {"samplespersec=", "DeepSpeed"},
         {"[deepspeed", "DeepSpeed"},
         {"[titan]", "torchtitan"},
         {"v_num=", "PyTorch Lightning"},
-        {"|Loss:", "torchtune"},
-        {":::NVLOG", "DLLogger"},
-        {"DLL ", "DLLogger"},
+        {"|loss:", "torchtune"},
+        {":::nvlog", "DLLogger"},
+        {"dll ", "DLLogger"},
         {"train_runtime", "Hugging Face Trainer"},
         {"{'loss':", "Hugging Face Trainer"},
         {"interval_runtime", "PaddleNLP"},
@@ -150,15 +150,15 @@ const char *log_framework(const char *line)
         {"examples/sec;", "TensorFlow"},
         {"global_step/sec", "TensorFlow"},
         {"fvcore", "Detectron2"},
-        {"Train time/batch", "Composer"},
+        {"train time/batch", "Composer"},
         {"ms/step", "Keras"},
     };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (text_find(line, signs[i].sign) != NULL)
+        if (text_seek(line, signs[i].sign) != NULL)
             return signs[i].name;
-    if (text_starts(text_skip_blanks(line), "iter ") && text_find(line, "mfu") != NULL)
+    if (text_starts(text_skip_blanks(line), "iter ") && text_seek(line, "mfu") != NULL)
         return "nanoGPT";
-    if (text_find(line, "tps:") != NULL && text_find(line, "mfu:") != NULL)
+    if (text_seek(line, "tps:") != NULL && text_seek(line, "mfu:") != NULL)
         return "torchtitan";
     return NULL;
 }

@@ -163,7 +163,7 @@ static double value_before(const struct key *k, const char *line, const char *wo
 static double find_value(const struct key *k, const char *line)
 {
     for (const char *p = line;; p++) {
-        p = k->form == BEFORE ? text_find(p, k->word) : text_find_word(p, k->word);
+        p = k->form == BEFORE ? text_seek(p, k->word) : text_seek_word(p, k->word);
         if (p == NULL)
             return NAN;
         double v = k->form == BEFORE ? value_before(k, line, p) : value_after(k, p + strlen(k->word));
@@ -175,7 +175,7 @@ static double find_value(const struct key *k, const char *line)
 void log_take_times(struct log *l, const char *line, int rank)
 {
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
-        if (KEYS[i].with != NULL && text_find(line, KEYS[i].with) == NULL)
+        if (KEYS[i].with != NULL && text_seek(line, KEYS[i].with) == NULL)
             continue;
         double v = find_value(&KEYS[i], line);
         if (!isfinite(v))

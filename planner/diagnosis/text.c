@@ -141,6 +141,9 @@ static void unwrap_json_lines(char *text)
     *to = '\0';
 }
 
+/* The first bytes of everything text_clean does something about. */
+#define SPECIAL "\x1b\\^[\r\xc2\xe2\xe3\xef"
+
 char *text_clean(const char *raw, struct arena *arena)
 {
     if (raw == NULL)
@@ -150,6 +153,12 @@ char *text_clean(const char *raw, struct arena *arena)
         return NULL;
     char *to = text;
     for (const char *p = raw; *p != '\0';) {
+        size_t ordinary = strcspn(p, SPECIAL);
+        memcpy(to, p, ordinary);
+        to += ordinary;
+        p += ordinary;
+        if (*p == '\0')
+            break;
         char plain = 0;
         size_t n = control_sequence(p);
         if (n > 0) { /* a cursor movement separates what it stood between */
@@ -170,18 +179,20 @@ char *text_clean(const char *raw, struct arena *arena)
     return text;
 }
 
+/* A line is cut here: no output of the kinds we read has longer ones, and every reader may look at a line as often as it
+ * likes. */
+#define LINE_MAX_BYTES 16384
+
 char *text_line(char **cursor)
 {
     char *line = *cursor;
     if (line == NULL || *line == '\0')
         return NULL;
-    char *end = strchr(line, '\n');
-    if (end == NULL)
-        *cursor = line + strlen(line);
-    else {
-        *end = '\0';
-        *cursor = end + 1;
-    }
+    size_t n = 0;
+    while (n < LINE_MAX_BYTES && line[n] != '\n' && line[n] != '\0')
+        n++;
+    *cursor = line + n + (line[n] != '\0');
+    line[n] = '\0';
     return line;
 }
 
@@ -204,6 +215,25 @@ const char *text_find(const char *hay, const char *needle)
 const char *text_find_word(const char *hay, const char *needle)
 {
     for (const char *p = hay; (p = text_find(p, needle)) != NULL; p++)
+        if (p == hay || (!text_is_alnum(p[-1]) && p[-1] != '_'))
+            return p;
+    return NULL;
+}
+
+void text_lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = lower(*text);
+}
+
+const char *text_seek(const char *hay, const char *needle)
+{
+    return strstr(hay, needle);
+}
+
+const char *text_seek_word(const char *hay, const char *needle)
+{
+    for (const char *p = hay; (p = strstr(p, needle)) != NULL; p++)
         if (p == hay || (!text_is_alnum(p[-1]) && p[-1] != '_'))
             return p;
     return NULL;

@@ -107,7 +107,7 @@ static bool clock_time(const char *p, double *ret_s)
 static double date_before(const char *line, const char *clock)
 {
     const char *p = clock;
-    while (p > line && (text_is_blank(p[-1]) || p[-1] == 'T' || p[-1] == '-' || p[-1] == '_'))
+    while (p > line && (text_is_blank(p[-1]) || p[-1] == 'T' || p[-1] == 't' || p[-1] == '-' || p[-1] == '_'))
         p--;
     int day, month, year = 2000;
     if (p - line < 5 || !two_digits(p - 2, &day) || (p[-3] != '-' && p[-3] != '/') || !two_digits(p - 5, &month))

@@ -18,7 +18,7 @@
 static bool any_of(const char *line, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (text_find(line, words[i]) != NULL)
+        if (text_seek(line, words[i]) != NULL)
             return true;
     return false;
 }
@@ -26,7 +26,7 @@ static bool any_of(const char *line, const char *const *words, size_t n)
 /* "[rank0]:", "[Rank 0]", "3: TRAIN": who prints. */
 static int rank_of(const char *line)
 {
-    const char *p = text_skip_blanks(line), *bracket = text_find(line, "[rank");
+    const char *p = text_skip_blanks(line), *bracket = text_seek(line, "[rank");
     int rank;
     if (bracket != NULL) {
         bracket = text_skip_blanks(bracket + strlen("[rank"));
@@ -41,12 +41,12 @@ static int rank_of(const char *line)
 static void take_line(struct log *l, const char *line)
 {
     static const char *const evaluation[] = {"validation", "evaluat", "iter(val", "epoch(val", "iter(test", "epoch(test",
-                                             "eval_runtime", "eval_loss", "TEST ["};
+                                             "eval_runtime", "eval_loss", "test ["};
     static const char *const pause[] = {"val loss", "val_loss", "checkpoint", "saving", "saved "};
     const char *name = log_framework(line);
     if (name != NULL && l->stats->framework == NULL)
         l->stats->framework = name;
-    if (log_take_bars(l, line) && text_find(line, "timing") == NULL) {
+    if (log_take_bars(l, line) && text_seek(line, "timing") == NULL) {
         log_take_figures(l, line);
         return;
     }
@@ -149,7 +149,7 @@ static void from_bars(const struct log *l, struct iteration_stats *ret)
     double mean = last->elapsed_s / last->n;
     if (!isfinite(mean) || (last->elapsed_s < BAR_RELIABLE_S && isfinite(last->rate_s)))
         mean = last->rate_s;
-    if (!(mean > 0))
+    if (!(mean > 0) || last->n < 1)
         return;
     ret->read = ret->smoothed = true;
     ret->n = (size_t)last->n;
@@ -200,6 +200,7 @@ static void from_steps(const struct log *l, struct iteration_stats *ret)
 void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret)
 {
     struct log l = {.arena = arena, .stats = ret};
+    text_lower(text);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
         take_line(&l, line);
     size_t n, n_smoothed;

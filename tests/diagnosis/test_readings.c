@@ -29,6 +29,15 @@ static void text_is(struct check *c, const char *what, const char *got, const js
     verdict_of(c, right, what, got == NULL ? "null" : got, text == NULL ? "null" : text);
 }
 
+static void count_is(struct check *c, const char *what, size_t got, const json_t *want)
+{
+    char g[24], w[24];
+    size_t value = (size_t)json_integer_value(want); /* null: none */
+    snprintf(g, sizeof g, "%zu", got);
+    snprintf(w, sizeof w, "%zu", value);
+    verdict_of(c, got == value, what, g, w);
+}
+
 static void number_is(struct check *c, const char *what, double got, const json_t *want, double tolerance)
 {
     char g[40], w[40];
@@ -51,10 +60,8 @@ static void check_cards(struct check *c)
 {
     const struct card_list *l = &c->d->cards;
     const json_t *count = json_object_get(c->r->expect, "gpu_count"), *gpus = json_object_get(c->r->expect, "gpus");
-    if (strcmp(c->r->kind, "topo") != 0 && count != NULL) {
-        const json_t *none = json_is_null(count) ? json_integer(0) : count;
-        number_is(c, "gpu_count", (double)l->n, none, 0);
-    }
+    if (strcmp(c->r->kind, "topo") != 0 && count != NULL)
+        count_is(c, "gpu_count", l->n, count);
     size_t i;
     json_t *gpu;
     json_array_foreach (gpus, i, gpu) {
@@ -153,7 +160,7 @@ static void check_topology(struct check *c)
     const json_t *e = c->r->expect, *count = json_object_get(e, "gpu_count");
     if (strcmp(c->r->kind, "topo") != 0)
         return;
-    number_is(c, "gpus", t->gpus, json_is_null(count) ? json_integer(0) : count, 0);
+    count_is(c, "gpus", (size_t)t->gpus, count);
     if (json_object_get(e, "nics") != NULL)
         number_is(c, "nics", t->nics, json_object_get(e, "nics"), 0);
     text_is(c, "link_gpu0_gpu1", t->link, json_object_get(e, "link_gpu0_gpu1"));
