@@ -1,9 +1,9 @@
 /* serving_size.c — from a load to cards: the layout that needs fewest, replicas by queueing, spare, shared cards.
  *
  * docs/planner-serving.md, "Sizing". For every layout of one replica that fits: the most requests in flight that keep
- * TTFT and TPOT, hence its capacity, hence replicas at the utilisation target, checked with Erlang-C. The layout with
- * fewest cards wins, the smaller one on a tie, so that more requests never mean fewer cards and a stricter target
- * never fewer either: both only shrink what each layout can do.
+ * TTFT and TPOT, hence its capacity, hence replicas at the utilisation target, checked with Erlang-C. A load that one
+ * replica carries gets the smallest such; a larger one gets a fleet of the layout that needs fewest cards for a large
+ * load. The fleet's layout does not depend on the load, so that more requests never mean fewer replicas.
  */
 #include "planner/serving/serving.h"
 
@@ -16,6 +16,7 @@
 #define GB 1e9
 #define MAX_REPLICAS 1000000.0
 #define MAX_CANDIDATES 12
+#define MUCH_BETTER 3
 
 struct demand {
     double rate;      /* mean requests/s; 0 where the load is stated as concurrency */
@@ -35,6 +36,8 @@ struct capacity { /* one replica of one layout */
     struct replica_answer full; /* at the most requests in flight it may take */
     double batch, rate;         /* that many; requests/s then */
     double end_to_end;
+    double unlimited_rate; /* requests/s with all that memory admits, whatever the targets */
+    bool meets;            /* the targets, with one request at least */
 };
 
 struct fleet {
@@ -102,11 +105,11 @@ struct miss { /* why the best layout so far does not do */
     double short_by, best, wanted;
 };
 
-/* Fills what one replica of this layout can carry; false with the reason when it may not be used. */
+/* Fills what one replica of this layout can carry; *ret_fits false, or c->meets false, with the reason why not. */
 static int measure(const struct serving_constants *k, const struct serving_sizing_request *q, const struct demand *d,
-                   struct capacity *c, bool *ret_usable, struct miss *miss, struct err *err)
+                   struct capacity *c, bool *ret_fits, struct miss *miss, struct err *err)
 {
-    *ret_usable = false;
+    *ret_fits = false;
     struct shape shape = {.gpu = q->gpu, .gpus_per_node = q->gpus_per_node, .nodes = 1, .intra = q->intra};
     if (replica_resolve(k, q->model, q->serving, &shape, &c->layout, &c->r, err) != 0)
         return -1;
@@ -122,6 +125,8 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
         *miss = (struct miss){"serving_no_memory", needed - budget, needed, budget};
         return 0;
     }
+    *ret_fits = true;
+    c->unlimited_rate = c->full.speed.requests_per_s;
     struct load_speed one = speed_at(c, d, 1);
     if (d->ttft_hard && one.ttft > d->ttft) {
         *miss = (struct miss){"serving_ttft_missed", (one.ttft - d->ttft) * 1e3, one.ttft * 1e3, d->ttft * 1e3};
@@ -131,12 +136,12 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
         *miss = (struct miss){"serving_tpot_missed", (one.tpot - d->tpot) * 1e3, one.tpot * 1e3, d->tpot * 1e3};
         return 0;
     }
+    c->meets = true;
     c->batch = most_in_flight(c, d, c->full.admitted);
     c->full.speed = speed_at(c, d, c->batch);
     c->full.in_flight = c->batch;
     c->rate = c->full.speed.requests_per_s;
     c->end_to_end = c->full.speed.end_to_end;
-    *ret_usable = true;
     return 0;
 }
 
@@ -171,7 +176,7 @@ static int copies_on_card(const struct serving_constants *k, const struct demand
     if (c->cards > 1)
         return 1;
     const struct serving_memory *m = &c->full.memory;
-    double sequences = fmax(1, fmin(k->default_min_concurrency, c->batch));
+    double sequences = fmax(1, k->default_min_concurrency);
     double copy = m->weights + k->shared_card_overhead_gib * SERVING_GIB + m->kv_sequence * sequences;
     double by_memory = floor((m->budget - m->activation - m->overhead) / copy);
     double share = rate / (f->replicas * c->rate * d->rho); /* of a card, by one working replica */
@@ -252,38 +257,63 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->mean_wait_ms = f.mean_wait * 1e3;
 }
 
+/* Requests/s of one card of this layout: within the targets, or with all that memory admits. */
+static double per_card(const struct capacity *c, bool unlimited)
+{
+    return (unlimited ? c->unlimited_rate : c->rate) / c->cards;
+}
+
+/* The layout that a fleet is made of: fewest cards for a large load. Never smaller than the one that is best without
+ * targets, which has cache enough; so that a stricter target never leads to a smaller replica. */
+static const struct capacity *fleet_layout(const struct capacity *c, int n)
+{
+    const struct capacity *roomy = NULL, *best = NULL;
+    for (int i = 0; i < n; i++)
+        if (roomy == NULL || per_card(&c[i], true) > per_card(roomy, true))
+            roomy = &c[i];
+    for (int i = 0; i < n; i++)
+        if (c[i].cards >= roomy->cards && c[i].meets &&
+            (best == NULL || per_card(&c[i], false) > per_card(best, false)))
+            best = &c[i];
+    for (int i = 0; i < n; i++) /* unless that wastes the cards */
+        if (c[i].meets && (best == NULL || per_card(&c[i], false) > MUCH_BETTER * per_card(best, false)))
+            best = &c[i];
+    return best;
+}
+
+/* One replica that carries the whole load, of fewer cards than the fleet's; else the fleet's. */
+static const struct capacity *choose(const struct serving_constants *k, const struct demand *d,
+                                     const struct capacity *c, int n)
+{
+    const struct capacity *fleet = fleet_layout(c, n);
+    for (int i = 0; i < n && fleet != NULL && c[i].cards < fleet->cards; i++)
+        if (c[i].meets && fleet_for(k, d, &c[i], peak_rate(d, &c[i], 1)).replicas <= 1)
+            return &c[i];
+    return fleet;
+}
+
 int serving_size(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
                  struct serving_sizing *ret, struct err *err)
 {
     *ret = (struct serving_sizing){0};
     struct demand d = demand_of(k, q);
     struct layout layouts[MAX_CANDIDATES];
-    int n = candidates(q, layouts);
-    struct capacity best = {0};
+    struct capacity c[MAX_CANDIDATES];
     struct miss miss = {"serving_no_memory", NAN, NAN, NAN};
-    double fewest = INFINITY;
-    for (int i = 0; i < n; i++) {
-        struct capacity c = {.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
-        bool usable;
-        if (c.cards > fewest)
-            break;
-        if (measure(k, q, &d, &c, &usable, &miss, err) != 0)
+    int n_layouts = candidates(q, layouts), n = 0;
+    for (int i = 0; i < n_layouts; i++) {
+        bool fits;
+        c[n] = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
+        if (measure(k, q, &d, &c[n], &fits, &miss, err) != 0)
             return -1;
-        if (!usable)
-            continue;
-        double rate = peak_rate(&d, &c, 1);
-        struct fleet f = fleet_for(k, &d, &c, rate);
-        double cards = cards_for(&c, f.replicas + d.spare, copies_on_card(k, &d, &c, &f, rate));
-        if (cards < fewest) {
-            fewest = cards;
-            best = c;
-        }
+        n += fits;
     }
-    if (isinf(fewest)) {
+    const struct capacity *best = choose(k, &d, c, n);
+    if (best == NULL) {
         tell_miss(&miss, ret);
         return 0;
     }
-    fill(k, q, &d, &best, ret);
-    double each = ret->peak_requests_per_s * best.end_to_end / fmax(1, ret->replicas - d.spare);
-    return estimate_at_peak(k, q, &d, &best, fmax(1, fmin(best.batch, ceil(each))), arena, ret, err);
+    fill(k, q, &d, best, ret);
+    double each = ret->peak_requests_per_s * best->end_to_end / fmax(1, ret->replicas - d.spare);
+    return estimate_at_peak(k, q, &d, best, fmax(1, fmin(best->batch, ceil(each))), arena, ret, err);
 }
