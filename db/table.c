@@ -224,6 +224,7 @@ static const struct column provider_columns[] = {
     NEED(provider, source),
     TEXT(provider, source_date),
     NEED(provider, confidence),
+    BOOL(provider, abroad),
 };
 
 static const struct column link_columns[] = {

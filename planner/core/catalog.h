@@ -53,6 +53,7 @@ struct provider {
     const char *support_level;  /* "business_hours", "24x7", "ticket" */
     bool data_stays;            /* sensitive data may stay here (local, single tenant) */
     bool serves;                /* may run inference service (universities: no) */
+    bool abroad;                /* outside mainland China: only where a request names it */
     double queue_median_h, queue_p90_h; /* 0 = no queue */
     double job_cap_h;           /* 0 = none */
     const char *note, *source, *source_date, *confidence;

@@ -170,7 +170,7 @@ bool market_gpu_allowed(const struct build *b, const struct gpu *gpu)
 bool market_provider_allowed(const struct build *b, const struct provider *p, bool any_city)
 {
     const struct constraints *c = &b->workload->constraints;
-    if (!listed((const char *const *)c->providers, c->n_providers, p->id))
+    if (!listed((const char *const *)c->providers, c->n_providers, p->id) || (p->abroad && c->n_providers == 0))
         return false;
     return any_city || c->city == NULL || (p->city != NULL && strcmp(p->city, c->city) == 0);
 }

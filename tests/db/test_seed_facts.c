@@ -200,6 +200,8 @@ Test(seed_facts, every_named_supplier)
     }
     for (size_t i = 0; i < c->n_providers; i++) {
         const struct provider *p = &c->providers[i];
+        cr_assert_eq(p->abroad, strcmp(p->city, "overseas") == 0, "%s", p->id);
+        cr_assert(!p->abroad || !p->data_stays, "%s", p->id);
         if (p->kind == PROVIDER_UNIVERSITY)
             cr_assert(p->job_cap_h > 0 && p->queue_p90_h > p->queue_median_h && !p->serves, "%s", p->id);
     }
