@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
 
 #define NEVER 99.0
@@ -351,7 +352,12 @@ int main(int argc, char **argv)
         return 2;
     }
     api_init();
-    const struct catalog *catalog = test_catalog();
+    struct catalog *catalog = test_catalog();
+    struct err err;
+    if (engine_bind(catalog, &err) != 0) {
+        fprintf(stderr, "%s %s\n", err.detail, err.pointer);
+        return 2;
+    }
     int held = 0, below = 0;
     for (size_t s = 0; s < sizeof suites / sizeof *suites; s++) {
         if (only && strcmp(only, suites[s]) != 0)
