@@ -33,13 +33,12 @@ static void order_of_steps(struct advice *a)
         }
     if (b->trains)
         note_percent(note_add(to, "stage_develop_on_one_machine"), "share", b->a.debug_share);
-    if (!a->cluster)
-        return;
     const double read = b->workload->measured.stated ? b->workload->measured.two_node_speedup : 0;
-    struct note *n =
-        note_num(note_add(to, read > 0 && read < b->a.two_node_gate ? "stage_two_nodes_failed" : "stage_two_nodes"),
-                 "gate", b->a.two_node_gate);
-    note_num(note_num(n, "nodes", a->cluster->shape.nodes), "measured", read);
+    if (read > 0 && read < b->a.two_node_gate)
+        note_num(note_num(note_add(to, "stage_two_nodes_failed"), "measured", read), "gate", b->a.two_node_gate);
+    else if (a->cluster && read <= 0)
+        note_num(note_num(note_add(to, "stage_two_nodes"), "gate", b->a.two_node_gate), "nodes",
+                 a->cluster->groups[a->cluster->train_group].units);
 }
 
 /* Same model first, two nodes joined before a new generation, a new generation cut by pipeline stage. */

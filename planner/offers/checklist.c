@@ -23,7 +23,9 @@ enum {
     WHEN_SHARED_FABRIC = 1 << 10, /* the catalog does not say that bandwidth is dedicated */
     WHEN_COMMERCIAL = 1 << 11,
     WHEN_CONTAINER = 1 << 12,
-    WHEN_BARE = 1 << 13
+    WHEN_BARE = 1 << 13,
+    WHEN_NVIDIA = 1 << 14,
+    WHEN_OTHER_MAKER = 1 << 15
 };
 
 /* Commands that depend on the maker. */
@@ -38,7 +40,8 @@ struct row {
 
 static const struct row rows[] = {
     {"card_model", "check_card_model", WHEN_ALWAYS, use_list},
-    {"topology", "check_topology", WHEN_CARDS, use_topology},
+    {"topology", "check_topology", WHEN_CARDS | WHEN_NVIDIA, use_topology},
+    {"topology", "check_topology_other", WHEN_CARDS | WHEN_OTHER_MAKER, use_topology},
     {"host", "check_host", WHEN_ALWAYS, "lscpu | grep -E 'Model name|Socket|NUMA node' && free -g"},
     {"nvme", "check_nvme", WHEN_ALWAYS,
      "lsblk -d -o NAME,SIZE,MODEL,ROTA && fio --name=seq --filename=/data/fio.tmp --rw=read --bs=1M --size=20G "
@@ -109,6 +112,7 @@ static unsigned supply_flags(const struct sku *sku)
 static unsigned flags_of(const struct build *b, const struct draft *d, const struct option *o)
 {
     unsigned flags = fabric_flag(d->shape.inter);
+    flags |= strcmp(vendor_tools_of(d->shape.gpu)->vendor, "NVIDIA") == 0 ? WHEN_NVIDIA : WHEN_OTHER_MAKER;
     if (d->shape.gpus_per_node > 1)
         flags |= WHEN_CARDS;
     if (d->shape.nodes > 1)

@@ -81,28 +81,28 @@ static int zero_stage(const struct layout *l)
 static void add_zero(struct buf *b, const struct layout *l)
 {
     int stage = zero_stage(l);
-    buf_addf(b, "  \"zero_optimization\": {\n    \"stage\": %d", stage);
+    buf_addf(b, "\"zero_optimization\": {\"stage\": %d", stage);
     if (stage > 0)
-        buf_adds(b, ",\n    \"overlap_comm\": true,\n    \"contiguous_gradients\": true");
+        buf_adds(b, ", \"overlap_comm\": true, \"contiguous_gradients\": true");
     if (stage == 2)
-        buf_adds(b, ",\n    \"reduce_scatter\": true");
+        buf_adds(b, ", \"reduce_scatter\": true");
     if (stage == 3)
-        buf_adds(b, ",\n    \"stage3_gather_16bit_weights_on_model_save\": true");
+        buf_adds(b, ", \"stage3_gather_16bit_weights_on_model_save\": true");
     if (stage == 3 && l->shard_group > 1)
-        buf_addf(b, ",\n    \"mics_shard_size\": %d", l->shard_group);
+        buf_addf(b, ", \"mics_shard_size\": %d", l->shard_group);
     if (l->offload == OFFLOAD_OPTIMIZER || l->offload == OFFLOAD_PARAMETERS)
-        buf_adds(b, ",\n    \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}");
+        buf_adds(b, ", \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}");
     if (l->offload == OFFLOAD_PARAMETERS)
-        buf_adds(b, ",\n    \"offload_param\": {\"device\": \"cpu\", \"pin_memory\": true}");
-    buf_adds(b, "\n  }");
+        buf_adds(b, ", \"offload_param\": {\"device\": \"cpu\", \"pin_memory\": true}");
+    buf_adds(b, "}");
 }
 
 static void add_precision(struct buf *b, enum precision p)
 {
     if (p == PREC_FP16)
-        buf_adds(b, "  \"fp16\": {\"enabled\": true, \"loss_scale\": 0, \"initial_scale_power\": 16},\n");
+        buf_adds(b, "\"fp16\": {\"enabled\": true, \"loss_scale\": 0, \"initial_scale_power\": 16}, ");
     else
-        buf_addf(b, "  \"bf16\": {\"enabled\": %s},\n", p == PREC_FP32 || p == PREC_TF32 ? "false" : "true");
+        buf_addf(b, "\"bf16\": {\"enabled\": %s}, ", p == PREC_FP32 || p == PREC_TF32 ? "false" : "true");
 }
 
 static void add_deepspeed(struct buf *b, const struct launch_request *q)
@@ -111,19 +111,18 @@ static void add_deepspeed(struct buf *b, const struct launch_request *q)
     const struct launch_batch batch = launch_batch_of(q->workload, q->estimate, q->shape);
     const char *optimizer = deepspeed_optimizer(q->workload->training.optimizer);
     buf_addf(b,
-             "{\n  \"train_batch_size\": %d,\n  \"train_micro_batch_size_per_gpu\": %d,\n"
-             "  \"gradient_accumulation_steps\": %d,\n  \"gradient_clipping\": 1.0,\n",
+             "{\"train_batch_size\": %d, \"train_micro_batch_size_per_gpu\": %d, "
+             "\"gradient_accumulation_steps\": %d, \"gradient_clipping\": 1.0, ",
              batch.global, batch.micro, batch.accumulation);
     add_precision(b, q->workload->training.precision);
     if (optimizer)
-        buf_addf(b, "  \"optimizer\": {\"type\": \"%s\", \"params\": {\"lr\": %.2e}},\n", optimizer, q->learning_rate);
+        buf_addf(b, "\"optimizer\": {\"type\": \"%s\", \"params\": {\"lr\": %.2e}}, ", optimizer, q->learning_rate);
     else
-        buf_adds(b, "  \"zero_allow_untested_optimizer\": true,\n");
+        buf_adds(b, "\"zero_allow_untested_optimizer\": true, ");
     if (l->offload == OFFLOAD_ACTIVATIONS)
-        buf_adds(b,
-                 "  \"activation_checkpointing\": {\"partition_activations\": true, \"cpu_checkpointing\": true},\n");
+        buf_adds(b, "\"activation_checkpointing\": {\"partition_activations\": true, \"cpu_checkpointing\": true}, ");
     add_zero(b, l);
-    buf_adds(b, "\n}\n");
+    buf_adds(b, "}");
 }
 
 typedef void writer(struct buf *b, const struct launch_request *q);

@@ -77,18 +77,20 @@ static void megatron_parallel(struct buf *b, const struct launch_request *q, int
         buf_addf(b, " --context-parallel-size %d", l->cp);
     if (l->ep > 1)
         buf_addf(b, " --expert-model-parallel-size %d", l->ep);
-    next(b, indent);
-    if (l->sharding == SHARD_ZERO2 || l->sharding == SHARD_ZERO3)
-        buf_addf(b, "--use-megatron-fsdp --data-parallel-sharding-strategy %s ",
+    if (l->sharding == SHARD_ZERO2 || l->sharding == SHARD_ZERO3) {
+        next(b, indent);
+        buf_addf(b, "--use-megatron-fsdp --data-parallel-sharding-strategy %s",
                  l->sharding == SHARD_ZERO3 ? "optim_grads_params" : "optim_grads");
-    else if (l->sharding == SHARD_ZERO1)
-        buf_adds(b, "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather ");
+    } else if (l->sharding == SHARD_ZERO1) {
+        next(b, indent);
+        buf_adds(b, "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather");
+    }
     if (l->offload == OFFLOAD_OPTIMIZER || l->offload == OFFLOAD_PARAMETERS)
-        buf_adds(b, "--optimizer-cpu-offload ");
+        buf_adds(b, " --optimizer-cpu-offload");
     if (l->recompute == RECOMPUTE_FULL)
-        buf_adds(b, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1 ");
+        buf_adds(b, " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
     else if (l->recompute == RECOMPUTE_SELECTIVE)
-        buf_adds(b, "--recompute-granularity selective ");
+        buf_adds(b, " --recompute-granularity selective");
 }
 
 static void megatron_model(struct buf *b, const struct model *m, int indent)

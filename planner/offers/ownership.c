@@ -165,6 +165,17 @@ static int compare(const struct ownership_terms *t, const struct ownership_rent 
     return 0;
 }
 
+/* The best option whose machine can be bought; the best of all where none can. */
+static const struct draft *pick(const struct catalog *c, const struct option_list *ranked)
+{
+    for (size_t i = 0; i < ranked->n; i++) {
+        const struct draft *d = ranked->items[i];
+        if (d->n_groups > 0 && purchase_of(c, d->groups[d->train_group].offer->sku->gpu))
+            return d;
+    }
+    return ranked->n > 0 ? ranked->items[0] : NULL;
+}
+
 int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
     struct own_hardware own = {.break_even_utilisation = NAN, .ratio = NAN};
@@ -174,7 +185,7 @@ int ownership_build(struct build *b, const struct option_list *ranked, struct pl
     if (ownership_terms_bind(&b->params, &terms, err))
         return -1;
     note_list_init(&own.notes, b->arena);
-    const struct draft *d = ranked->n > 0 ? ranked->items[0] : NULL;
+    const struct draft *d = pick(b->catalog, ranked);
     const struct draft_group *g = d && d->n_groups > 0 ? &d->groups[d->train_group] : NULL;
     const struct offer *offer = g ? g->offer : b->reserve.offer;
     if (!offer) {

@@ -221,8 +221,8 @@ static void walk_price(struct sweep *s, size_t i)
             return; /* one machine, one price: it moves both */
     }
     const char *input = arena_printf(s->b->arena, "/skus/%s/price", l->sku->id);
-    walk(s, offsetof(struct point, price), i, input, s->b->currency, (double)l->unit_price_micros / MONEY_MICROS,
-         false);
+    const char *unit = arena_printf(s->b->arena, "%s/%s", s->b->currency, price_unit_name(l->unit));
+    walk(s, offsetof(struct point, price), i, input, unit, (double)l->unit_price_micros / MONEY_MICROS, false);
 }
 
 static void walk_all(struct sweep *s)
