@@ -110,7 +110,7 @@ static int consider(struct build *b, const struct offer *o, struct side *best, s
     int cards = 1;
     while (cards < least && cards < whole)
         cards *= 2;
-    for (int tries = 0; o->by_card && !b->lean && cards < whole && !fits && tries < 2; tries++, cards *= 2)
+    for (int tries = 0; o->by_card && cards < whole && !fits && tries < 2; tries++, cards *= 2)
         if (try_cards(b, o, cards, best, miss, &fits, err))
             return -1;
     *ret_fits = fits;

@@ -188,7 +188,7 @@ static int fewest_cards(struct build *b, const struct sku *sku, struct miss *mis
     int cards = 1;
     while (cards < least && cards < sku->gpus_per_node)
         cards *= 2;
-    for (int tries = 0; sku->sold_by_card && !b->lean && cards < sku->gpus_per_node && tries < 2; tries++, cards *= 2) {
+    for (int tries = 0; sku->sold_by_card && cards < sku->gpus_per_node && tries < 2; tries++, cards *= 2) {
         const struct shape shape = build_shape(b, sku, cards, 1, NULL);
         if (fitting(b, &shape, miss, err))
             return cards;

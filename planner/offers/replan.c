@@ -11,8 +11,10 @@
 /* Physics depends on the model, the training and the readings, never on constraints or prices. */
 static bool same_physics(const struct workload *a, const struct workload *b)
 {
-    return memcmp(&a->model, &b->model, sizeof a->model) == 0 &&
-           memcmp(&a->training, &b->training, sizeof a->training) == 0 &&
+    struct training one = a->training; /* an estimate is of one run, however many there are */
+    one.runs = b->training.runs;
+    one.parallel_runs = b->training.parallel_runs;
+    return memcmp(&a->model, &b->model, sizeof a->model) == 0 && memcmp(&one, &b->training, sizeof one) == 0 &&
            memcmp(&a->measured, &b->measured, sizeof a->measured) == 0 && a->overrides == b->overrides &&
            a->n_overrides == b->n_overrides;
 }
@@ -33,8 +35,7 @@ static bool keeps_limits(struct build *b, const struct draft *d)
     struct what_if late = what_if_expected, dear = what_if_expected;
     struct reckoning r;
     late.time = pow(bands.speed_high, 0.8416 / 1.2816); /* the 80th percentile */
-    if (b->deadline_day != INT_MAX &&
-        (draft_reckon(b, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
+    if (b->deadline_day != INT_MAX && (draft_reckon(b, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
         return false;
     dear.time = bands.speed_high;
     dear.price = 1 + bands.price;
