@@ -24,6 +24,8 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     memcpy(text, clean, size);
     read_smi_table(text, cards, &d->driver, &d->cuda);
     memcpy(text, clean, size);
+    read_smi_list(text, cards, &d->driver, &d->cuda);
+    memcpy(text, clean, size);
     read_smi_csv(text, cards);
     memcpy(text, clean, size);
     read_dmon(text, cards);

@@ -54,11 +54,14 @@ static bool take_heading(const char *line, struct heading *h)
     return true;
 }
 
+/* Also a row that was commented out together with its heading ("#   0     21     37 ..."). */
 static void take_row(const char *line, const struct heading *h, struct cards *cards)
 {
     struct card_sample s;
     card_sample_init(&s);
-    const char *p = line, *w;
+    const char *p = text_skip_blanks(line), *w;
+    if (*p == '#')
+        p++;
     int column = 0;
     for (size_t n; (n = word(&p, &w)) > 0; column++) {
         double v;
@@ -87,9 +90,8 @@ void read_dmon(char *text, struct cards *cards)
 {
     struct heading h = {.columns = 0};
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
-        if (strchr(line, '#') != NULL)
-            take_heading(line, &h);
-        else if (h.columns > 0)
+        bool heading = strchr(line, '#') != NULL && take_heading(line, &h);
+        if (!heading && h.columns > 0)
             take_row(line, &h, cards);
     }
 }

@@ -32,6 +32,7 @@ static const struct key {
     {"elapsed time per iteration", AFTER, MS, NULL, false},       /* Megatron-LM */
     {"iter time", AFTER, S, NULL, false},                         /* DeepSpeed pipelines, LitGPT */
     {"iter_time", AFTER, S, NULL, false},                         /* DLLogger */
+    {"train_iter_time", AFTER, S, NULL, false},
     {"iteration_time", AFTER, S, NULL, false},
     {"iteration time", AFTER, S, NULL, false},
     {"time per iteration", AFTER, S, NULL, false},
@@ -55,6 +56,11 @@ static const struct key {
     {"time", AFTER_UNIT, S, "iter", false},                       /* nanoGPT */
     {"time", AFTER_UNIT, S, "step", false},
     {"dt", AFTER_UNIT, S, NULL, false},                           /* build-nanogpt, llm.c */
+    {"train.compute_time", AFTER, S, NULL, false},                /* DeepLearningExamples, ResNet */
+    {"ms/batch", AFTER, MS, NULL, false},                         /* Transformer-XL, word_language_model */
+    {"s/batch", AFTER, S, NULL, false},
+    {"sec/batch", AFTER, S, NULL, false},
+    {"ms/step", AFTER, MS, NULL, false},
     {"ms/step", BEFORE, MS, NULL, false},                         /* Keras */
     {"s/step", BEFORE, S, NULL, false},
     {"sec/step", BEFORE, S, NULL, false},

@@ -9,6 +9,9 @@
 /* The table of `nvidia-smi`. ret_driver, ret_cuda: left as they are where the text has none. */
 void read_smi_table(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
 
+/* The long list of `nvidia-smi -q`. */
+void read_smi_list(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
+
 /* `nvidia-smi --query-gpu=... --format=csv[,noheader][,nounits]`. */
 void read_smi_csv(char *text, struct cards *cards);
 

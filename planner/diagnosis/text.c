@@ -62,6 +62,7 @@ static size_t lookalike(const char *p, char *ret)
     } table[] = {
         {"\xc2\xa0", ' '},     {"\xe3\x80\x80", ' '}, {"\xe2\x80\x83", ' '}, {"\xe2\x80\x82", ' '},
         {"\xef\xbb\xbf", 0},   {"\xe2\x80\x8b", 0},   {"\xe2\x94\x82", '|'}, {"\xef\xbd\x9c", '|'},
+        {"<br>", '\n'},        {"<br/>", '\n'},      {"<br />", '\n'},     {"&nbsp;", ' '},
         {"\xef\xbc\x9a", ':'}, {"\xef\xbc\x8c", ','}, {"\xef\xbc\x85", '%'},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -142,7 +143,7 @@ static void unwrap_json_lines(char *text)
 }
 
 /* The first bytes of everything text_clean does something about. */
-#define SPECIAL "\x1b\\^[\r\xc2\xe2\xe3\xef"
+#define SPECIAL "\x1b\\^[\r<&\xc2\xe2\xe3\xef"
 
 char *text_clean(const char *raw, struct arena *arena)
 {
