@@ -14,7 +14,7 @@
 
 enum { SENSITIVITY_OPTIONS = 5, SENSITIVITY_MAX = 16, STEPS = 20, HALVINGS = 20 };
 
-static const double REACH = 0.25;
+static const double REACH = 0.25, BEYOND = 0.01;
 /* The 80th percentile lies this far from the median towards the 90th in a normal distribution: 0.8416 / 1.2816. */
 static const double P80_OF_P90 = 0.6567;
 
@@ -38,7 +38,7 @@ struct point {
 static const struct point now = {1, 1, 1, 1, 1, 1, 0};
 
 struct sweep {
-    const struct build *b;
+    struct build *b;
     struct curve curves[SENSITIVITY_OPTIONS];
     size_t n;
     double weight_cost, weight_time, weight_risk;
@@ -119,6 +119,23 @@ static void report(struct sweep *s, const char *input, const char *unit, double 
         memcpy(r->recommended_then, s->curves[lead].draft->option->label, sizeof r->recommended_then);
 }
 
+/* A turn of the work is reckoned before it is told: between two points a bill has steps (a month more or less). */
+static bool holds(struct sweep *s, double factor, size_t of, bool all, int lead)
+{
+    struct sweep exact = *s;
+    for (size_t i = 0; i < s->n; i++) {
+        struct what_if w = what_if_expected;
+        struct reckoning r;
+        w.time = all || i == of ? factor : 1;
+        if (w.time < 1 || w.time > 1) {
+            const bool known = draft_reckon(s->b, s->curves[i].draft, &w, &r) == 0;
+            exact.curves[i].total[1] = known ? (double)r.total : NAN;
+            exact.curves[i].finish[1] = known ? r.schedule.finish_days : NAN;
+        }
+    }
+    return leader(&exact, &now) == lead;
+}
+
 /* Walks one input both ways and reports the first turn of each. `inverse`: the factor divides the reported value. */
 static void walk(struct sweep *s, size_t member, size_t of, const char *input, const char *unit, double value,
                  bool inverse)
@@ -144,6 +161,9 @@ static void walk(struct sweep *s, size_t member, size_t of, const char *input, c
             *(there == base ? &inside : &outside) = middle;
             lead = there == base ? lead : there;
         }
+        if ((member == offsetof(struct point, work) || member == offsetof(struct point, speed)) &&
+            !holds(s, outside + side * BEYOND, of, member == offsetof(struct point, work), lead))
+            continue;
         report(s, input, unit, value, inverse ? value / outside : value * outside, lead);
     }
 }
