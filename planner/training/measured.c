@@ -174,38 +174,39 @@ static int speed_reading(const struct training_request *q, struct bench *b, stru
     return 0;
 }
 
-static double speedup_of_two(const struct job *base, const struct layout *l)
+/* The job on so many nodes of its own and the layout it would run with there. -1: nowhere. */
+static int job_on_nodes(const struct job *base, const struct layout *l, int nodes, struct job *ret, struct found *found)
 {
-    double rate[3] = {0};
-    for (int nodes = 1; nodes <= 2; nodes++) {
-        struct job j = *base;
-        struct found found;
-        struct err ignored;
-        struct layout free_size = *l;
-        free_size.dp = 0;
-        j.shape.nodes = nodes;
-        j.gpus = j.shape.gpus_per_node * nodes;
-        if (j.global_batch > 0)
-            j.global_batch = (int)fmin(1e9, (double)base->global_batch * nodes / base->shape.nodes);
-        if (reference_layout(&j, &free_size, &found, &ignored) != 0)
-            return 0;
-        rate[nodes] = found.best.step.tokens_per_s;
-    }
-    return rate[1] > 0 ? rate[2] / rate[1] : 0;
+    struct err ignored;
+    struct layout free_size = *l;
+    free_size.dp = 0;
+    *ret = *base;
+    ret->shape.nodes = nodes;
+    ret->gpus = ret->shape.gpus_per_node * nodes;
+    if (ret->global_batch > 0)
+        ret->global_batch = (int)fmin(1e9, (double)base->global_batch * nodes / base->shape.nodes);
+    return reference_layout(ret, &free_size, found, &ignored);
 }
 
-/* Bandwidth between nodes at which two of them are as much faster than one as was read. */
+/* Bandwidth between nodes at which two of them are as much faster than one as was read. The layouts are those of the
+ * network as it is described: the reading moves its speed, not the software. */
 static void fit_network(struct job *j, const struct layout *l, double speedup)
 {
     static const struct layout open = {0};
+    struct job one, two;
+    struct found alone, together;
     double low = 1e-3, high = 30;
+    if (job_on_nodes(j, l != NULL ? l : &open, 1, &one, &alone) != 0 ||
+        job_on_nodes(j, l != NULL ? l : &open, 2, &two, &together) != 0)
+        return;
+    const double wanted = alone.best.step.tokens_per_s * speedup;
     for (int i = 0; i < 14; i++) {
-        struct job probe = *j;
-        probe.network_scale = sqrt(low * high);
-        if (speedup_of_two(&probe, l != NULL ? l : &open) < speedup)
-            low = probe.network_scale;
+        struct step s;
+        two.network_scale = sqrt(low * high);
+        if (modelled_rate(&two, &together.best.cut, &together.best.memory, &s) < wanted)
+            low = two.network_scale;
         else
-            high = probe.network_scale;
+            high = two.network_scale;
     }
     j->network_scale = sqrt(low * high);
 }
