@@ -141,6 +141,8 @@ static double value_of(const struct chooser *k, const struct candidate *c, int o
 {
     double limits = (c->in_time ? 4 : 0) + (c->in_budget ? 2 : 0);
     double cost = c->total > 0 ? k->least / (double)c->total : 1, time = k->soonest / c->finish_days;
+    if (!c->in_time)
+        return limits + time; /* the nearest miss */
     double score = order == CHOOSE_COST ? cost : order == CHOOSE_TIME ? time : k->w_cost * cost + k->w_time * time;
     return limits + score;
 }

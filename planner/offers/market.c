@@ -194,12 +194,26 @@ static void miss_price(struct build *b, const struct sku *s)
     if (b->trains && guess_state_bytes(b) > 4 * s->gpu->usable_gib * 1073741824.0 * s->gpus_per_node * machines)
         return; /* the job could not run there at any price */
     for (size_t i = 0; i < b->price_missing.n; i++)
-        if (b->price_missing.items[i].args[0].text == s->id)
-            return;
+        if (b->price_missing.items[i].args[2].text == s->gpu->name)
+            return; /* one offer a card is named: more would be noise */
     if (b->price_missing.n >= PRICE_MISSING_MAX)
         return;
     struct note *n = note_text(note_add(&b->price_missing, "price_missing"), "sku", s->id);
     note_text(note_text(n, "provider", s->provider->id), "gpu", s->gpu->name);
+}
+
+void market_note_unpriced(struct build *b, const struct market_query *q)
+{
+    const struct market_index *m = b->catalog->market;
+    for (size_t g = 0; m != NULL && g < b->catalog->n_gpus; g++) {
+        uint32_t first = m->first_of_gpu[g];
+        if (first == m->first_of_gpu[g + 1] || !isinf(m->month_bound[m->by_month[first]]) ||
+            !market_gpu_allowed(b, &b->catalog->gpus[g]))
+            continue;
+        for (uint32_t i = first; i < m->first_of_gpu[g + 1]; i++)
+            if (answers(b, q, &b->catalog->skus[m->by_month[i]]))
+                miss_price(b, &b->catalog->skus[m->by_month[i]]);
+    }
 }
 
 static double card_month(const struct offer *o)

@@ -59,6 +59,9 @@ struct market_query {
  * left out and remembered for `price_missing`. */
 size_t market_find(struct build *b, const struct market_query *q, const struct offer **ret, size_t max);
 
+/* Remembers offers of cards that nobody prices at all; the query's GPU is not looked at. */
+void market_note_unpriced(struct build *b, const struct market_query *q);
+
 /* The SKU's usable rates on the day of the plan; NULL when it has none. Cached: ask for one SKU always alike. */
 const struct offer *market_offer(struct build *b, const struct sku *sku, const char *user_class);
 const struct offer *market_offer_at(struct build *b, const struct sku *sku, const char *user_class, bool off_peak);

@@ -123,6 +123,7 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
     if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0 ||
         plan_build_kinds(b, ~0u, &list, err) != 0)
         return -1;
+    market_note_unpriced(b, &(struct market_query){.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->data_at_home});
     rank_prune(b, &list);
     if (answer_all(b, &list, err) != 0 || uncertainty_run(b, &list, &spreads, err) != 0)
         return -1;

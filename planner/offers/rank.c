@@ -123,10 +123,21 @@ static void mark_front(const struct option_list *l)
     }
 }
 
-static bool before(const struct option *a, const struct option *b)
+/* How far an infeasible option is from the limit it misses most. */
+static double miss_of(const struct build *b, const struct option *o)
+{
+    double late = b->deadline_day == INT_MAX ? 0 : o->finish.high_days / fmax(1, b->deadline_day + 1);
+    double dear = b->budget_minor == 0 ? 0 : (double)o->cost.high / (double)b->budget_minor;
+    return fmax(late, dear);
+}
+
+static bool before(const struct build *k, const struct option *a, const struct option *b)
 {
     if (a->feasible != b->feasible)
         return a->feasible;
+    double x = a->feasible ? 0 : miss_of(k, a), y = a->feasible ? 0 : miss_of(k, b);
+    if (x < y || x > y)
+        return x < y;
     if (a->scores.overall > b->scores.overall || a->scores.overall < b->scores.overall)
         return a->scores.overall > b->scores.overall;
     if (a->cost.total != b->cost.total)
@@ -134,10 +145,10 @@ static bool before(const struct option *a, const struct option *b)
     return a->kind < b->kind;
 }
 
-static void sort(struct option_list *l, struct spread *spreads)
+static void sort(const struct build *b, struct option_list *l, struct spread *spreads)
 {
     for (size_t i = 1; i < l->n; i++)
-        for (size_t j = i; j > 0 && before(l->items[j]->option, l->items[j - 1]->option); j--) {
+        for (size_t j = i; j > 0 && before(b, l->items[j]->option, l->items[j - 1]->option); j--) {
             struct draft *d = l->items[j];
             struct spread s = spreads[j];
             l->items[j] = l->items[j - 1];
@@ -169,14 +180,22 @@ static void drop_surplus(const struct build *b, struct option_list *l, struct sp
     l->n = kept;
 }
 
-/* Rough worth of a draft among the others; what keeps deadline and budget comes first. */
+/* Rough worth of a draft among the others; what keeps deadline and budget comes first, then the nearest miss. */
 static double worth(const struct build *b, const struct draft *d, double least, double soonest)
 {
     double wc, wt, wr, total = fmax(1, (double)d->base->total);
     bool in_time = d->base->schedule.finish_day <= b->deadline_day;
     bool in_budget = b->budget_minor == 0 || d->base->total <= b->budget_minor;
+    double cost = least / total, time = soonest / d->base->schedule.finish_days;
     candidate_weights(b, &wc, &wt, &wr);
-    return (in_time ? 4 : 0) + (in_budget ? 2 : 0) + wc * least / total + wt * soonest / d->base->schedule.finish_days;
+    return (in_time ? 4 : 0) + (in_budget ? 2 : 0) + (!in_time ? time : !in_budget ? cost : wc * cost + wt * time);
+}
+
+/* Two drafts that a customer would call the same offer: same kind, card and number of cards. */
+static bool alike(const struct draft *x, const struct draft *y)
+{
+    const struct draft_group *a = &x->groups[x->train_group], *b = &y->groups[y->train_group];
+    return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->units == b->cards * b->units;
 }
 
 void rank_prune(struct build *b, struct option_list *l)
@@ -192,7 +211,8 @@ void rank_prune(struct build *b, struct option_list *l)
         double mine = worth(b, l->items[i], least, soonest);
         for (size_t j = 0; j < l->n; j++) {
             double other = j == i || l->items[j]->kind != l->items[i]->kind ? -1 : worth(b, l->items[j], least, soonest);
-            better += other > mine || (j < i && other >= mine);
+            bool beats = other > mine || (j < i && other >= mine);
+            better += !beats ? 0 : alike(l->items[i], l->items[j]) ? most : 1;
         }
         l->items[i]->surplus = better >= most;
     }
@@ -217,7 +237,7 @@ static void label(struct option *o, size_t number)
 void rank_order(struct build *b, struct option_list *l, struct spread *spreads)
 {
     score(b, l);
-    sort(l, spreads);
+    sort(b, l, spreads);
     drop_surplus(b, l, spreads);
     mark_front(l);
     for (size_t i = 0; i < l->n; i++)
