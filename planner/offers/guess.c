@@ -54,13 +54,11 @@ double guess_state_bytes(const struct build *b)
 
 static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
 {
-    const struct market_index *m = b->catalog->market;
     const struct gpu *gpu = &b->catalog->gpus[g];
-    uint32_t first = m->first_of_gpu[g];
-    double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * 1073741824.0;
-    if (first == m->first_of_gpu[g + 1] || !market_gpu_allowed(b, gpu) || peak <= 0 || usable <= 0)
+    double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * 1073741824.0, month, hour;
+    if (!market_gpu_allowed(b, gpu) || peak <= 0 || usable <= 0)
         return false;
-    double month = (double)m->month_bound[m->by_month[first]], hour = (double)m->hour_bound[m->by_hour[first]];
+    market_least(b, g, &month, &hour);
     if (isinf(month))
         return false;
     *ret = (struct guess){.gpu = gpu, .cost = INFINITY};

@@ -202,6 +202,23 @@ static void miss_price(struct build *b, const struct sku *s)
     note_text(note_text(n, "provider", s->provider->id), "gpu", s->gpu->name);
 }
 
+static double least_of(const struct build *b, const uint32_t *order, const float *bound, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (market_provider_allowed(b, b->catalog->skus[order[i]].provider, false) &&
+            (!b->data_at_home || b->catalog->skus[order[i]].provider->data_stays))
+            return (double)bound[order[i]];
+    return INFINITY;
+}
+
+void market_least(const struct build *b, size_t gpu, double *ret_month, double *ret_hour)
+{
+    const struct market_index *m = b->catalog->market;
+    uint32_t from = m->first_of_gpu[gpu], to = m->first_of_gpu[gpu + 1];
+    *ret_month = least_of(b, m->by_month, m->month_bound, from, to);
+    *ret_hour = least_of(b, m->by_hour, m->hour_bound, from, to);
+}
+
 void market_note_unpriced(struct build *b, const struct market_query *q)
 {
     const struct market_index *m = b->catalog->market;

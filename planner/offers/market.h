@@ -59,6 +59,10 @@ struct market_query {
  * left out and remembered for `price_missing`. */
 size_t market_find(struct build *b, const struct market_query *q, const struct offer **ret, size_t max);
 
+/* The least that a card of this GPU can cost a month and an hour (CNY, on any day) where the request lets it be rented;
+ * INFINITY: nobody sells it so. */
+void market_least(const struct build *b, size_t gpu, double *ret_month, double *ret_hour);
+
 /* Remembers offers of cards that nobody prices at all; the query's GPU is not looked at. */
 void market_note_unpriced(struct build *b, const struct market_query *q);
 

@@ -174,12 +174,13 @@ static int by_least(const void *a, const void *b)
 /* Cards that the weights alone need, times the cheapest card of this GPU. */
 static double least_cost(const struct build *b, const struct reserve_plan *r, size_t g)
 {
-    const struct market_index *m = b->catalog->market;
     const struct gpu *gpu = &b->catalog->gpus[g];
-    uint32_t first = m->first_of_gpu[g];
-    if (first == m->first_of_gpu[g + 1] || !market_gpu_allowed(b, gpu))
+    double month, hour;
+    if (!market_gpu_allowed(b, gpu))
         return INFINITY;
-    double month = (double)m->month_bound[m->by_month[first]], hour = (double)m->hour_bound[m->by_hour[first]];
+    market_least(b, g, &month, &hour);
+    if (isinf(month))
+        return INFINITY;
     double hours = r->serving.hours_per_day > 0 ? r->serving.hours_per_day : 24;
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
     double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
