@@ -123,10 +123,11 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
     return true;
 }
 
-/* Two candidates that a customer would call the same offer: same card and same number of cards. */
+/* Two candidates that a customer would call the same offer: same card, number of cards and fabric. */
 static bool alike(const struct candidate *a, const struct candidate *b)
 {
-    return a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->nodes == b->cards * b->nodes;
+    return a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->nodes == b->cards * b->nodes &&
+           (a->nodes < 2 || a->offer->sku->network == b->offer->sku->network);
 }
 
 enum { CHOOSE_SCORE, CHOOSE_OTHER_CARD, CHOOSE_COST, CHOOSE_TIME, CHOOSE_ORDERS };

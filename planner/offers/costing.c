@@ -71,20 +71,18 @@ static enum phase_code phase_of(const struct draft_step *steps, const struct tar
     return steps != NULL ? steps[d->tag].phase : PHASE_SERVE;
 }
 
-/* A permit belongs to the section that fills most of it, and to the first phase that uses it. */
+/* A permit belongs to the section that alone uses it, to compute where several do, and to the first phase that uses
+ * it. */
 static void use_permit(struct uses *uses, int r, const struct draft_step *steps, const struct tariff_day *days,
                        size_t from, size_t to, int64_t times)
 {
-    int64_t hours[SECTION_COUNT] = {0}, all = 0;
-    int most = 0;
+    int64_t all = 0;
+    enum section only = section_of(phase_of(steps, &days[from]));
     for (size_t i = from; i < to; i++) {
-        hours[section_of(phase_of(steps, &days[i]))] += days[i].hours_milli;
+        only = section_of(phase_of(steps, &days[i])) == only ? only : SECTION_COMPUTE;
         all += days[i].hours_milli;
     }
-    for (int s = 1; s < SECTION_COUNT; s++)
-        if (hours[s] > hours[most])
-            most = s;
-    use_add(&uses->of[r][most], phase_of(steps, &days[from]), times, all * times);
+    use_add(&uses->of[r][only], phase_of(steps, &days[from]), times, all * times);
 }
 
 static void collect_uses(const struct tariff *t, const struct tariff_cover *cover, const struct draft_step *steps,

@@ -108,17 +108,19 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
     return nodes;
 }
 
-/* Nodes of this offer, doubled while a doubling adds at least step_pays_share of what it costs. */
+/* Nodes of this offer, doubled while that adds at least step_pays_share of what it costs. One step that does not pay
+ * is jumped over: the next size may allow a better layout. */
 static int try_offer(struct cluster_search *s, const struct offer *o)
 {
     bool failed = false;
+    int jumped = 0, nodes_before = 0;
     int lanes = s->b->training.parallel_runs, most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
     const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
     if (failed)
         return -1;
     if (lanes > 1 && lanes <= most && one != NULL && one->fits != FITS_NO)
         add_nodes(s, o, lanes, lanes, one, one); /* every run on a node of its own */
-    for (int nodes = first_nodes(s, o); nodes <= most; nodes *= 2) {
+    for (int nodes = first_nodes(s, o); nodes <= most && jumped < 2; nodes *= 2) {
         const struct estimate *e = physics(s, o, nodes, &failed);
         if (failed)
             return -1;
@@ -130,13 +132,16 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         }
         if (fabric_bound(s, o, nodes, e) || (nodes == 2 && gate_stops(s, o, one, e)))
             return 0;
-        if (before != NULL && rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share))
-            return 0;
-        bool worse = !add_nodes(s, o, nodes, 1, e, one);
+        jumped++;
+        if (before != NULL &&
+            rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share * (1.0 * nodes / nodes_before - 1)))
+            continue;
+        if (!add_nodes(s, o, nodes, 1, e, one))
+            continue;
+        jumped = 0;
+        nodes_before = nodes;
         if (lanes > 1 && nodes * lanes <= most)
             add_nodes(s, o, nodes * lanes, lanes, e, one);
-        if (worse)
-            return 0;
         before = e;
     }
     return 0;

@@ -120,10 +120,12 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
     struct build *b = arena_alloc(arena, sizeof *b);
     if (b == NULL)
         return err_set(err, ERR_NOMEM, "no room for a plan");
-    if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0 ||
-        plan_build_kinds(b, ~0u, &list, err) != 0)
+    if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0)
         return -1;
-    market_note_unpriced(b, &(struct market_query){.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->data_at_home});
+    struct market_query anybody = {.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->data_at_home};
+    market_note_unpriced(b, &anybody);
+    if (plan_build_kinds(b, ~0u, &list, err) != 0)
+        return -1;
     rank_prune(b, &list);
     if (answer_all(b, &list, err) != 0 || uncertainty_run(b, &list, &spreads, err) != 0)
         return -1;

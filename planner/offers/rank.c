@@ -191,11 +191,12 @@ static double worth(const struct build *b, const struct draft *d, double least, 
     return (in_time ? 4 : 0) + (in_budget ? 2 : 0) + (!in_time ? time : !in_budget ? cost : wc * cost + wt * time);
 }
 
-/* Two drafts that a customer would call the same offer: same kind, card and number of cards. */
+/* Two drafts that a customer would call the same offer: same kind, card, number of cards, fabric. */
 static bool alike(const struct draft *x, const struct draft *y)
 {
     const struct draft_group *a = &x->groups[x->train_group], *b = &y->groups[y->train_group];
-    return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->units == b->cards * b->units;
+    return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->units == b->cards * b->units &&
+           (a->units < 2 || a->offer->sku->network == b->offer->sku->network);
 }
 
 void rank_prune(struct build *b, struct option_list *l)

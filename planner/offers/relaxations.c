@@ -335,7 +335,9 @@ static int relax_cost(struct search *s, const struct draft *d)
     struct option *best = s->plan->n_options > 0 ? &s->plan->options[0] : NULL;
     if (!best || !best->feasible || !d || !s->b->trains)
         return 0;
-    const int64_t most = (int64_t)llround((double)best->cost.total * (1 - s->saving_least));
+    /* The reserve stays whatever is changed, so the saving is measured on the rest. */
+    const double job = (double)best->cost.total - (double)best->reserve.total;
+    const int64_t most = (int64_t)llround((double)best->cost.total - job * s->saving_least);
     const struct offer *offer = d->groups[d->train_group].offer;
     const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
     bool found;

@@ -172,10 +172,11 @@ static int diagnose(struct build *b, struct plan *plan, struct err *err)
     plan->diagnosis = d.findings.items[0].note;
     if (!verdict_not_cards(d.verdict) || plan->n_options == 0)
         return 0;
-    int64_t compute = plan->options[0].cost.by_section[SECTION_COMPUTE];
+    const int64_t *sections = plan->options[0].cost.by_section;
+    int64_t machines = sections[SECTION_COMPUTE] + sections[SECTION_VALIDATION] + sections[SECTION_MIGRATION];
     struct note *n = note_add(&plan->warnings, "not_cards");
     note_money(note_percent(n, "share", d.recoverable_share), "saved",
-               (int64_t)llround((double)compute * d.recoverable_share));
+               (int64_t)llround((double)machines * d.recoverable_share));
     return 0;
 }
 

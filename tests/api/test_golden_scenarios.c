@@ -1,0 +1,423 @@
+/* The cases that a sales engineer would try first, each through the door, with the seed catalog or one of its own. In
+ * every one the lines sum to the total and the same request gives the same bytes. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "planner/offers/engine.h"
+#include "tests/api/client.h"
+#include "tests/support/test_catalog.h"
+
+/* --- reading answers ---------------------------------------------------------------------------------------- */
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s != NULL ? s : "";
+}
+
+static int64_t minor_of(const json_t *money)
+{
+    int64_t minor = 0;
+    const char *amount = json_string_value(json_object_get(money, "amount"));
+    cr_assert_not_null(amount);
+    cr_assert_eq(money_parse_minor(amount, &minor), 0, "%s", amount);
+    return minor;
+}
+
+static bool has_code(const json_t *notes, const char *code)
+{
+    size_t i;
+    json_t *n;
+    json_array_foreach(notes, i, n)
+        if (strcmp(text_of(n, "code"), code) == 0)
+            return true;
+    return false;
+}
+
+static const json_t *note_of(const json_t *notes, const char *code)
+{
+    size_t i;
+    json_t *n;
+    json_array_foreach(notes, i, n)
+        if (strcmp(text_of(n, "code"), code) == 0)
+            return n;
+    return NULL;
+}
+
+/* The best option of a kind, NULL when there is none. */
+static json_t *option_of(const json_t *plan, const char *kind)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(plan, "options"), i, o)
+        if (strcmp(text_of(o, "kind"), kind) == 0)
+            return o;
+    return NULL;
+}
+
+static const json_t *refused(const json_t *plan, const char *kind)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(plan, "infeasible"), i, o)
+        if (strcmp(text_of(o, "kind"), kind) == 0)
+            return json_object_get(o, "reasons");
+    return NULL;
+}
+
+static const json_t *train_supply(const json_t *option)
+{
+    return json_array_get(json_object_get(option, "supply"), 0);
+}
+
+static double number_of(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static bool feasible(const json_t *option)
+{
+    return option != NULL && json_is_true(json_object_get(option, "feasible"));
+}
+
+/* --- what holds in every case ------------------------------------------------------------------------------- */
+static void check_bill(const json_t *option)
+{
+    const json_t *cost = json_object_get(option, "cost");
+    int64_t net = 0, tax = 0, sections = 0, total = minor_of(json_object_get(option, "total_cost_to_finish"));
+    size_t i;
+    json_t *line;
+    const char *key;
+    json_array_foreach(json_object_get(cost, "lines"), i, line)
+        net += minor_of(json_object_get(line, "amount"));
+    tax = minor_of(json_object_get(cost, "tax"));
+    json_object_foreach(json_object_get(cost, "by_section"), key, line)
+        sections += minor_of(line);
+    cr_expect_eq(net, minor_of(json_object_get(cost, "net")));
+    cr_expect_eq(sections, net);
+    cr_expect_eq(net + tax, total);
+    cr_expect_gt(total, 0);
+    cr_expect_leq(minor_of(json_object_get(cost, "low")), total);
+    cr_expect_geq(minor_of(json_object_get(cost, "high")), total);
+    const json_t *reserve = json_object_get(option, "inference_reserve");
+    cr_expect_str_not_empty(text_of(reserve, "basis"));
+    cr_expect_eq(minor_of(json_object_get(reserve, "total")),
+                 minor_of(json_object_get(json_object_get(cost, "by_section"), "inference_reserve")));
+    cr_expect_gt(json_array_size(json_object_get(option, "reasons")), 0);
+    cr_expect_gt(json_array_size(json_object_get(option, "phases")), 0);
+}
+
+static void check_plan(const json_t *plan)
+{
+    size_t i;
+    json_t *o;
+    double rank = 0;
+    bool infeasible_seen = false;
+    json_array_foreach(json_object_get(plan, "options"), i, o) {
+        check_bill(o);
+        cr_expect_gt(number_of(o, "rank"), rank);
+        rank = number_of(o, "rank");
+        cr_expect(!(feasible(o) && infeasible_seen), "a feasible option stands behind an infeasible one");
+        infeasible_seen |= !feasible(o);
+    }
+    json_array_foreach(json_object_get(plan, "infeasible"), i, o)
+        cr_expect_gt(json_array_size(json_object_get(o, "reasons")), 0, "%s refused without a reason", text_of(o, "kind"));
+}
+
+/* Asks twice on a catalog (NULL: the shipped one), compares the bytes, checks what holds always. */
+static json_t *plan_on(const struct catalog *c, const char *workload)
+{
+    char *bodies[2];
+    size_t lengths[2];
+    char request[4096];
+    snprintf(request, sizeof request, "{\"workload\": %s}", workload);
+    for (int k = 0; k < 2; k++) {
+        struct arena *arena = arena_new(4u << 20);
+        struct api_response res = {0};
+        struct api_request req = {.method = "POST", .path = "/api/v1/plans", .content_type = "application/json",
+                                  .accept_language = "en", .request_id = "golden", .body = request,
+                                  .body_len = strlen(request), .catalog = c != NULL ? c : client_catalog(),
+                                  .today = date_from_civil(2026, 11, 30), .arena = arena};
+        api_init();
+        api_handle(&req, &res);
+        cr_assert_eq(res.status, 200, "%d: %.*s", res.status, (int)res.body_len, res.body);
+        bodies[k] = malloc(res.body_len);
+        memcpy(bodies[k], res.body, res.body_len);
+        lengths[k] = res.body_len;
+        api_response_done(&res);
+        arena_free(arena);
+    }
+    cr_expect(lengths[0] == lengths[1] && memcmp(bodies[0], bodies[1], lengths[0]) == 0, "not the same bytes twice");
+    json_t *plan = json_loadb(bodies[0], lengths[0], 0, NULL);
+    cr_assert_not_null(plan);
+    free(bodies[0]);
+    free(bodies[1]);
+    check_plan(plan);
+    return plan;
+}
+
+static json_t *plan_of(const char *workload)
+{
+    return plan_on(NULL, workload);
+}
+
+/* --- catalogs of their own ---------------------------------------------------------------------------------- */
+#define PROVIDERS                                                                                                      \
+    {"providers.csv", "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"   \
+                      "source_date,confidence\n"                                                                       \
+                      "idc,本地机房,Local IDC,local_idc,hefei,高新区,Zone,local,24x7,yes,yes,test,2026-11,high\n"}
+#define EMPTY_TABLES                                                                                                   \
+    {"storages.csv", "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"},       \
+        {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"},           \
+        {"purchase_prices.csv",                                                                                        \
+         "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},           \
+        {"tax_codes.csv", "code,name_zh,name_en,rate_bp,valid_from,valid_to,source\n"                                  \
+                          "service_6,服务,Services,600,2016-05-01,,test\n"}
+#define NETWORKS                                                                                                       \
+    {"networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"             \
+                     "ib,IB,IB,infiniband,3200,yes,no,,test,2026-11\n"                                                 \
+                     "eth-10g,万兆,10G,ethernet,10,no,no,,test,2026-11\n"}
+#define SKU_COLUMNS                                                                                                    \
+    "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,host_memory_gb,"          \
+    "cpu_cores,nvme_gb,tax_code,source,source_date,confidence\n"
+#define PRICE_COLUMNS                                                                                                  \
+    "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,effective_from,observed_on,state,"  \
+    "source,confidence\n"
+
+static struct catalog *market_of(const char *skus, const char *prices)
+{
+    struct err err = {0};
+    struct test_csv files[] = {PROVIDERS, NETWORKS, EMPTY_TABLES, {"skus.csv", skus}, {"prices.csv", prices}};
+    struct catalog *c = test_catalog_of(files, sizeof files / sizeof *files);
+    cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
+    return c;
+}
+
+/* --- the scenarios ------------------------------------------------------------------------------------------ */
+Test(golden, peft_fits)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
+                        "\"constraints\": {\"city\": \"hefei\", \"team\": \"none\"}}");
+    const json_t *first = json_array_get(json_object_get(p, "options"), 0);
+    cr_expect_str_eq(text_of(first, "kind"), "single_machine");
+    cr_expect(has_code(json_object_get(first, "reasons"), "peft_fits"));
+    cr_expect(has_code(json_object_get(json_object_get(p, "summary"), "counter_signs"), "peft_fits"));
+    cr_expect_null(option_of(p, "small_cluster"), "no cluster is recommended to nobody who can run it");
+    cr_expect(has_code(refused(p, "small_cluster"), "team_ceiling"));
+    json_decref(p);
+}
+
+Test(golden, memory_wall_70b_full)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 1e9}}");
+    size_t i;
+    json_t *o;
+    bool larger = false, lora = false;
+    json_array_foreach(json_object_get(p, "options"), i, o) {
+        const json_t *supply = train_supply(o), *memory = json_object_get(json_object_get(o, "estimate"), "memory");
+        const json_t *layout = json_object_get(json_object_get(o, "estimate"), "layout");
+        double cards = number_of(supply, "gpus_per_node") * number_of(supply, "nodes");
+        if (number_of(memory, "usable_gb") < 90 && cards <= 8)
+            cr_expect_str_neq(text_of(layout, "offload"), "none", "%s fits without offload", text_of(o, "title"));
+        larger |= strcmp(text_of(o, "kind"), "single_machine") == 0 && number_of(memory, "usable_gb") > 90;
+        lora |= has_code(json_object_get(o, "relaxations"), "lora") || has_code(json_object_get(o, "relaxations"), "qlora");
+    }
+    cr_expect(feasible(option_of(p, "small_cluster")), "a cluster");
+    cr_expect(larger, "beside one machine of larger cards");
+    cr_expect(lora, "and LoRA or QLoRA on one machine as the change that would make it small");
+    json_decref(p);
+}
+
+static const char *const BIG = "{\"model\": {\"params_b\": 130, \"layers\": 96, \"hidden\": 10240, \"heads\": 80,"
+                               "\"kv_heads\": 8}, \"training\": {\"method\": \"pretrain\", \"tokens\": 2e10,"
+                               "\"seq_len\": 4096}, \"serving\": {\"months\": 0},"
+                               "\"constraints\": {\"team\": \"expert\", \"kinds\": [\"small_cluster\"]}}";
+
+Test(golden, fabric_bound)
+{
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "fast,idc,hefei,a100-sxm4-80g,8,no,64,nvswitch,ib,bare_metal,2048,128,30720,service_6,test,2026-11,high\n"
+        "slow,idc,hefei,a100-sxm4-80g,8,no,64,nvswitch,eth-10g,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,fast,,,hourly,,CNY,node_hour,130,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p2,sku,slow,,,hourly,,CNY,node_hour,120,2026-11-01,2026-11-20,firm,test,high\n");
+    json_t *p = plan_on(c, BIG);
+    const json_t *first = json_array_get(json_object_get(p, "options"), 0);
+    cr_assert(feasible(first));
+    cr_expect_str_eq(text_of(train_supply(first), "sku"), "fast");
+    size_t i, n = json_array_size(json_object_get(p, "options"));
+    json_t *o;
+    json_array_foreach(json_object_get(p, "options"), i, o)
+        cr_expect(strcmp(text_of(train_supply(o), "sku"), "slow") != 0 || i == n - 1,
+                  "the same nodes on 10G Ethernet stand last or are refused");
+    json_decref(p);
+    test_catalog_free(c);
+}
+
+Test(golden, old_card_against_new_card)
+{
+#define CARDS "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","      \
+                        "\"tokens\": 2e9, \"runs\": 4}, \"priority\": \"cheapest\", \"serving\": {\"months\": 0},"    \
+                        "\"constraints\": {\"gpus\": [\"a100-sxm4-80g\", \"h800-sxm5-80g\"], \"kinds\":"           \
+                        "[\"single_machine\"], \"start_on\": \"2027-01-04\"%s}}"
+    char workload[1024];
+    snprintf(workload, sizeof workload, CARDS, "");
+    json_t *p = plan_of(workload), *o;
+    const json_t *first = json_array_get(json_object_get(p, "options"), 0);
+    cr_expect_str_eq(text_of(train_supply(first), "gpu"), "a100-sxm4-80g", "the old card costs less");
+    double soonest = 1e9, latest = 0;
+    size_t i;
+    json_array_foreach(json_object_get(p, "options"), i, o) {
+        const json_t *finish = json_object_get(o, "finish");
+        if (strcmp(text_of(train_supply(o), "gpu"), "h800-sxm5-80g") == 0)
+            soonest = fmin(soonest, number_of(finish, "high_days"));
+        else if (latest == 0)
+            latest = number_of(finish, "low_days");
+    }
+    cr_assert_lt(soonest, 1e9, "both cards are shown side by side");
+    cr_assert_lt(soonest, latest, "the new card is sooner");
+    date_t start = date_from_civil(2027, 1, 4);
+    char deadline[DATE_TEXT_MAX], more[64];
+    date_text(start + (date_t)soonest, deadline);
+    snprintf(more, sizeof more, ", \"deadline_on\": \"%s\"", deadline);
+    snprintf(workload, sizeof workload, CARDS, more);
+    json_decref(p);
+    p = plan_of(workload);
+    first = json_array_get(json_object_get(p, "options"), 0);
+    cr_expect(feasible(first));
+    cr_expect_str_eq(text_of(train_supply(first), "gpu"), "h800-sxm5-80g", "with a deadline the order flips");
+    json_decref(p);
+}
+
+Test(golden, two_node_gate)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 2e9}, \"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8, \"nodes\": 1,"
+                        "\"tokens_per_s\": 21000, \"two_node_speedup\": 1.3}}");
+    const json_t *gate = note_of(refused(p, "small_cluster"), "two_node_gate");
+    cr_assert_not_null(gate);
+    cr_expect_float_eq(number_of(gate, "short_by"), 0.2, 1e-9);
+    cr_expect_null(option_of(p, "small_cluster"));
+    json_decref(p);
+}
+
+Test(golden, not_cards)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 2e9}, \"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8, \"nodes\": 1,"
+                        "\"gpu_util_pct\": 35, \"memory_used_pct\": 95}}");
+    const json_t *diagnosis = json_object_get(json_object_get(p, "summary"), "diagnosis");
+    cr_expect_str_eq(text_of(diagnosis, "code"), "data_pipeline");
+    const json_t *warning = json_array_get(json_object_get(p, "warnings"), 0);
+    cr_expect_str_eq(text_of(warning, "code"), "not_cards", "what it would save comes first");
+    cr_expect_gt(minor_of(json_object_get(json_object_get(warning, "values"), "saved")), 0);
+    json_decref(p);
+}
+
+Test(golden, data_sensitive)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 2e9, \"runs\": 6, \"parallel_runs\": 3}, \"constraints\":"
+                        "{\"data_sensitive\": true, \"can_desensitise\": false}}");
+    size_t i, k;
+    json_t *o, *s;
+    cr_expect_null(option_of(p, "university_time"));
+    cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+    cr_expect(refused(p, "hybrid_cloud") != NULL || feasible(option_of(p, "hybrid_cloud")));
+    json_array_foreach(json_object_get(p, "options"), i, o)
+        if (strcmp(text_of(o, "kind"), "hybrid_cloud") != 0)
+            json_array_foreach(json_object_get(o, "supply"), k, s) {
+                const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
+                cr_assert_not_null(provider);
+                cr_expect(provider->data_stays, "%s: data would leave", text_of(s, "sku"));
+            }
+    json_decref(p);
+}
+
+Test(golden, slow_card_gates)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 2e9}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\", \"h800-sxm5-80g\"],"
+                        "\"mix_gpus\": true}}");
+    cr_expect(has_code(json_object_get(p, "warnings"), "slow_card_gates"));
+    json_decref(p);
+}
+
+Test(golden, budget_200k_and_an_idea)
+{
+    json_t *p = plan_of("{\"model\": {\"params_b\": 13}, \"training\": {\"method\": \"lora\", \"tokens\": 2e8},"
+                        "\"constraints\": {\"budget\": {\"amount\": \"200000.00\", \"currency\": \"CNY\"}}}");
+    size_t i;
+    json_t *o;
+    cr_expect(feasible(json_array_get(json_object_get(p, "options"), 0)));
+    json_array_foreach(json_object_get(p, "options"), i, o) {
+        const json_t *cost = json_object_get(o, "cost");
+        cr_expect(!feasible(o) || minor_of(json_object_get(cost, "high")) <= 20000000);
+        cr_expect_leq(minor_of(json_object_get(json_object_get(cost, "by_section"), "validation")), 2000000,
+                      "validation is at most 10 %% of the budget");
+    }
+    int64_t sum = 0;
+    json_array_foreach(json_object_get(p, "budget_shares"), i, o)
+        sum += minor_of(json_object_get(o, "amount"));
+    cr_expect_eq(sum, 20000000, "the whole sum is divided: %ld", (long)sum);
+    json_decref(p);
+}
+
+Test(golden, serving_only_50_users)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"serving\": {\"users\": 50,"
+                        "\"requests_per_user_hour\": 20, \"weight_bits\": 4, \"input_tokens\": 1000,"
+                        "\"output_tokens\": 300, \"months\": 6}, \"constraints\": {\"city\": \"hefei\"}}");
+    const json_t *first = json_array_get(json_object_get(p, "options"), 0);
+    cr_assert(feasible(first));
+    cr_expect_str_eq(text_of(first, "kind"), "single_machine");
+    cr_expect_str_eq(text_of(json_object_get(first, "inference_reserve"), "basis"), "sized");
+    cr_expect(has_code(refused(p, "small_cluster"), "inference_fits"));
+    cr_expect(has_code(refused(p, "university_time"), "university_no_serving"));
+    json_decref(p);
+}
+
+Test(golden, deadline_tomorrow)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 2e9}, \"constraints\": {\"start_on\": \"2026-11-30\","
+                        "\"deadline_on\": \"2026-12-01\"}}");
+    size_t i;
+    json_t *o;
+    bool relaxed = false;
+    cr_expect(json_is_null(json_object_get(json_object_get(p, "summary"), "recommended_option")));
+    cr_expect_gt(json_array_size(json_object_get(p, "options")), 0, "the nearest miss is shown");
+    cr_expect_eq(json_array_size(json_object_get(p, "infeasible")), 4);
+    json_array_foreach(json_object_get(p, "options"), i, o) {
+        const json_t *miss = note_of(json_object_get(o, "reasons"), "deadline_missed");
+        cr_expect(!feasible(o));
+        cr_assert_not_null(miss);
+        cr_expect_gt(number_of(miss, "short_by"), 0);
+        relaxed |= has_code(json_object_get(o, "relaxations"), "later_deadline");
+    }
+    cr_expect(relaxed, "how many more days it would take");
+    json_decref(p);
+}
+
+Test(golden, price_missing)
+{
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "small,idc,hefei,rtx-4090-24g,1,no,1,,,bare_metal,64,16,1000,service_6,test,2026-11,high\n"
+        "large,idc,hefei,h200-sxm5-141g,8,no,1,nvswitch,,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,small,,,hourly,,CNY,node_hour,3,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p2,sku,large,,,monthly,1,CNY,node_month,0,2026-11-01,2026-11-20,quote_only,test,high\n");
+    json_t *p = plan_on(c, "{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"lora\","
+                           "\"tokens\": 1e8}, \"serving\": {\"months\": 0}}");
+    const json_t *missing = note_of(json_object_get(p, "warnings"), "price_missing");
+    cr_expect_eq(json_array_size(json_object_get(p, "options")), 0, "never ranked, never 0");
+    cr_assert_not_null(missing);
+    cr_expect_not_null(strstr(text_of(missing, "text"), "large"), "%s", text_of(missing, "text"));
+    cr_expect(has_code(refused(p, "single_machine"), "price_missing"));
+    json_decref(p);
+    test_catalog_free(c);
+}
