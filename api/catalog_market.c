@@ -246,14 +246,24 @@ static size_t tax_count(const struct catalog *c)
 
 static void tax_id(const struct catalog *c, size_t i, char out[COLLECTION_ID_MAX])
 {
-    (void)snprintf(out, COLLECTION_ID_MAX, "%s", c->tax_codes[i].code);
+    const struct tax_code *t = &c->tax_codes[i];
+    bool earlier = false; /* a code whose rate changed has a row for each time */
+    for (size_t k = 0; k < i; k++)
+        earlier = earlier || strcmp(c->tax_codes[k].code, t->code) == 0;
+    char from[DATE_TEXT_MAX] = "";
+    if (earlier && t->valid_from != DATE_NONE)
+        date_text(t->valid_from, from);
+    (void)snprintf(out, COLLECTION_ID_MAX, "%s%s%s", t->code, earlier ? "@" : "", from);
 }
 
 static void tax_encode(struct encode *e, size_t i)
 {
     const struct tax_code *t = &e->catalog->tax_codes[i];
+    char id[COLLECTION_ID_MAX];
+    tax_id(e->catalog, i, id);
     jw_object(&e->w, NULL);
-    jw_string(&e->w, "id", t->code);
+    jw_string(&e->w, "id", id);
+    jw_string(&e->w, "code", t->code);
     jw_string(&e->w, "name", e->language == LANG_ZH_CN ? t->name_zh : t->name_en);
     jw_number(&e->w, "rate_pct", (double)t->rate_bp / 100);
     jw_date(&e->w, "valid_from", t->valid_from);

@@ -13,9 +13,10 @@ bool decode_currency(struct decode *d, json_t *value, const char *pointer, char 
     if (!s)
         return false;
     int64_t rate;
+    date_t on;
     bool well_formed = strlen(s) == 3 && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
     bool known = well_formed && (strcmp(s, "CNY") == 0 || !d->catalog ||
-                                 catalog_fx(d->catalog, s, "CNY", d->today, &rate, NULL) == 0);
+                                 catalog_fx(d->catalog, s, "CNY", d->today, &rate, &on) == 0);
     if (!known) {
         jspec_unknown_value(d, pointer, "unknown_currency", s, "");
         return false;

@@ -215,7 +215,7 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
                   struct diagnosis *ret, struct err *err)
 {
     struct thresholds t;
-    if (thresholds_bind(&c->params, &t, err) != 0)
+    if (thresholds_bind(c, &t, err) != 0)
         return -1;
     start(ret, arena);
     struct cards cards;
@@ -252,14 +252,8 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
 int diagnosis_from_measured(const struct measured *m, const struct catalog *c, struct arena *arena,
                             struct diagnosis *ret, struct err *err)
 {
-    return diagnosis_of_measured(m, c, NULL, arena, ret, err);
-}
-
-int diagnosis_of_measured(const struct measured *m, const struct catalog *c, const struct param_table *params,
-                          struct arena *arena, struct diagnosis *ret, struct err *err)
-{
     struct thresholds t;
-    if (thresholds_bind(params != NULL ? params : &c->params, &t, err) != 0)
+    if (thresholds_bind(c, &t, err) != 0)
         return -1;
     start(ret, arena);
     ret->iterations.steady_median_s = ret->iterations.steady_mean_s = ret->iterations.data_share = NAN;

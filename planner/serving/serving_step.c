@@ -155,8 +155,7 @@ static double host_time(const struct replica *r, double batch, double gpu)
         return 0;
     if (r->engine.kind == EK_LOCAL)
         return k->host_ms_local * 1e-3;
-    double scheduled = r->attention_dp ? batch / r->tp : batch; /* each rank has a scheduler of its own then */
-    double per_sequence = scheduled * k->host_seq_us * 1e-6 * (r->card.grace ? k->host_grace : 1);
+    double per_sequence = batch * k->host_seq_us * 1e-6 * (r->card.grace ? k->host_grace : 1);
     if (r->engine.kind == EK_COMPILED && r->engine.version < 1000)
         return 0;
     if (r->engine.overlapped_host)

@@ -43,7 +43,7 @@ static const char *record_folder(void)
 static json_t *body_value(const char *text, size_t len)
 {
     json_t *v = text && len ? json_loadb(text, len, JSON_DECODE_ANY, NULL) : NULL;
-    return v ? v : text ? json_stringn_nocheck(text, len) : json_null();
+    return v ? v : len ? json_stringn_nocheck(text, len) : json_null();
 }
 
 static void record(const struct ask *a, const struct reply *r)

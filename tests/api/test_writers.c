@@ -1,0 +1,130 @@
+/* test_writers.c — JSON, CSV and terminal text at the level of single values. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/csv_write.h"
+#include "api/json_write.h"
+#include "api/message.h"
+#include "api/text_columns.h"
+
+Test(writers, numbers_are_short_and_never_invalid)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0, "0"},         {-0.0, "0"},      {1, "1"},          {19.99, "19.99"},   {0.1, "0.1"},
+                {1e9, "1000000000"}, {2.5e-7, "2.5e-07"}, {1e300, "1e+300"}, {-3.25, "-3.25"}, {1.0 / 3, "0.333333333333333"},
+                {NAN, "null"},    {INFINITY, "null"}, {-INFINITY, "null"}, {123456789012345678.0, "1.23456789012346e+17"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[32];
+        jw_number_text(text, rows[i].value);
+        cr_expect_str_eq(text, rows[i].text);
+    }
+}
+
+Test(writers, strings_are_escaped)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    struct jw w = {.out = &b};
+    jw_object(&w, NULL);
+    jw_string(&w, "a\"b", "line\nquote\" back\\ tab\t bell\x07 中文");
+    jw_null(&w, "n");
+    jw_array(&w, "l");
+    jw_int(&w, NULL, -5);
+    jw_bool(&w, NULL, true);
+    jw_end_array(&w);
+    jw_money(&w, "m", -12345, "CNY");
+    jw_price(&w, "p", 12340000, "USD");
+    jw_date(&w, "d", DATE_NONE);
+    jw_end_object(&w);
+    cr_expect_str_eq(b.data, "{\"a\\\"b\":\"line\\nquote\\\" back\\\\ tab\\t bell\\u0007 中文\",\"n\":null,\"l\":[-5,true],"
+                             "\"m\":{\"amount\":\"-123.45\",\"currency\":\"CNY\"},\"p\":{\"amount\":\"12.34\",\"currency\":"
+                             "\"USD\"},\"d\":null}");
+    buf_done(&b);
+}
+
+/* Quotes do not protect from formulas; an apostrophe does. Numbers never get one: negative amounts stay numbers. */
+Test(writers, csv_text_is_no_formula)
+{
+    static const struct {
+        const char *in, *out;
+    } rows[] = {{"=1+1", "\"'=1+1\""},   {"+1", "\"'+1\""},         {"-1", "\"'-1\""},        {"@A1", "\"'@A1\""},
+                {"\tx", "\"'\tx\""},     {"＝1", "\"'＝1\""},       {"＋1", "\"'＋1\""},      {"plain", "plain"},
+                {"a,b", "\"a,b\""},      {"say \"hi\"", "\"say \"\"hi\"\"\""}, {"a\nb", "\"a\nb\""}, {"", ""},
+                {"A100-80G", "A100-80G"}, {" lead", "\" lead\""},   {"=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf b;
+        buf_init(&b, 4096);
+        struct csv c = {.out = &b};
+        csv_text(&c, rows[i].in);
+        csv_number(&c, -1.5);
+        csv_money(&c, -250);
+        csv_number(&c, NAN);
+        csv_end_row(&c);
+        char want[200];
+        snprintf(want, sizeof want, "%s,-1.5,-2.50,\r\n", rows[i].out);
+        cr_expect_str_eq(b.data, want);
+        buf_done(&b);
+    }
+}
+
+Test(writers, figures_for_people)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0, "0"}, {1234567, "1,234,567"}, {61.3, "61.3"}, {0.0421, "0.042"}, {1234.56, "1,235"}, {-1234567.8, "-1,234,568"},
+                {999, "999"}, {3.14159, "3.14"}, {250.04, "250"}, {1e18, "1e+18"}, {NAN, "-"}, {0.5, "0.5"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[48];
+        message_number(text, rows[i].value);
+        cr_expect_str_eq(text, rows[i].text);
+    }
+}
+
+Test(writers, templates_take_their_arguments)
+{
+    static const struct {
+        const char *template, *text;
+    } rows[] = {{"{a} and {b}", "1 and two"}, {"no placeholder", "no placeholder"}, {"{c} stays", "{c} stays"},
+                {"{a", "{a"}, {"}{a}{", "}1{"}, {"", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf b;
+        buf_init(&b, 200);
+        message_render(&b, rows[i].template, (struct message_arg[]){{"a", "1"}, {"b", "two"}}, 2);
+        cr_expect_str_eq(b.data ? b.data : "", rows[i].text);
+        buf_done(&b);
+    }
+}
+
+Test(writers, east_asian_text_takes_two_columns)
+{
+    cr_expect_eq(text_width("abc"), 3);
+    cr_expect_eq(text_width("合肥"), 4);
+    cr_expect_eq(text_width("8 x A100，包月"), 14);
+    struct buf b;
+    buf_init(&b, 4096);
+    text_cell(&b, "合肥高新区", 8, false);
+    text_cell(&b, "ab", 4, true);
+    cr_expect_str_eq(b.data, "合肥高..  ab");
+    buf_done(&b);
+    buf_init(&b, 4096);
+    text_wrap(&b, "每卡约需 72.81 GB，可用 85.03 GB，余量很小，有爆显存的风险；占用最大的是激活值，可以先减小微批次、再打开重计算。", 4, 4);
+    for (char *line = b.data, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        cr_expect_leq(text_width(line), 80, "%s", line);
+        cr_expect_neq(strncmp(line + strspn(line, " "), "，", 3), 0, "a line begins with a comma");
+    }
+    buf_done(&b);
+    buf_init(&b, 4096);
+    char lengthy[201];
+    memset(lengthy, 'x', 200);
+    lengthy[200] = '\0';
+    text_wrap(&b, lengthy, 0, 2);
+    cr_expect_eq(strcspn(b.data, "\n"), 80);
+    buf_done(&b);
+}
