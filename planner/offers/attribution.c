@@ -24,6 +24,20 @@ static bool in_compute(enum phase_code p)
     return p == PHASE_DEVELOP || p == PHASE_TRAIN;
 }
 
+/* Hours of set-up before the first run are no work: their share of what the runs cost goes to the set-up. */
+static void take_setup(const struct draft *d, struct attribution_view *v)
+{
+    double hours = 0;
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_TRAIN && d->steps[i].group == d->train_group)
+            hours += d->steps[i].hours;
+    const double share = hours > 0 ? fmin(1, d->setup_hours / hours) : 0;
+    const int64_t minor = (int64_t)llround((double)v->train * share);
+    v->train -= minor;
+    v->setup += minor;
+    v->card_hours *= 1 - share;
+}
+
 struct attribution_view attribution_view_of(const struct draft *d, const struct cost *c)
 {
     struct attribution_view v = {.tax = c->tax};
@@ -43,7 +57,8 @@ struct attribution_view attribution_view_of(const struct draft *d, const struct 
     v.reserve = c->by_section[SECTION_INFERENCE_RESERVE];
     v.card_hours = train;
     const double overhead = d->estimate && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
-    v.lost_share = overhead > 0 ? overhead / (1 + overhead) : 0;
+    v.lost_share = fmax(0, 1 - 1 / ((1 + fmax(0, overhead)) * (1 + d->lost_share)));
+    take_setup(d, &v);
     return v;
 }
 

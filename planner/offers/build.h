@@ -39,6 +39,14 @@ struct reserve_plan {
     struct note why_not;        /* of the last card that could not carry it */
 };
 
+/* What a supplier's tier adds to the work (quality.h). */
+enum { QUALITIES_MAX = 12 };
+struct quality {
+    const char *tier;
+    double failure_factor, repair_hours, setup_hours, debug_factor;
+    double failure_card_hours, restart_hours; /* the reference that training reckons with */
+};
+
 struct build {
     const struct plan_request *q;
     const struct catalog *catalog;
@@ -66,6 +74,8 @@ struct build {
     size_t n_alternatives;
     struct note_list refusals[KIND_COUNT];
     struct note_list warnings;
+    struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
+    int n_qualities;
     bool lean;                      /* a re-plan inside a plan: fewer candidates, no take-away */
 };
 

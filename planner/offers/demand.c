@@ -50,7 +50,8 @@ static double step_hours(const struct build *b, const struct draft *d, const str
     if (s->hours <= 0)
         return 0; /* nothing to develop */
     double share = b->a.debug_share / (1 - b->a.debug_share);
-    double days = fmin(ceil(share * debugged_days(d, w) - 1e-9), b->a.develop_days_max);
+    double stretch = s->stretch > 0 ? s->stretch : 1;
+    double days = fmin(ceil(share * debugged_days(d, w) * stretch - 1e-9), b->a.develop_days_max);
     return days * s->hours_per_day;
 }
 

@@ -31,6 +31,7 @@ struct draft_step {
     double wait_days;       /* unbilled days before it starts: agreement, desensitising, queues (expected) */
     int beside;             /* 1 + index of the step it starts together with; 0 = the day after the previous ends */
     bool scales;            /* hours follow the speed of the work (train) */
+    double stretch;         /* develop: longer where the supplier helps less; 0 = 1 */
     bool whole_days;        /* hours are rounded up to whole days of hours_per_day (validate, pilot, migrate) */
     bool has_gate;
     struct gate gate;
@@ -71,6 +72,7 @@ struct draft {
     double queue_median_h, queue_p90_h;
     double lead_days;             /* agreement and desensitising, part of wait_days of the first step */
     double speed_low, speed_high; /* multipliers on time of the 10th and 90th percentile; 0 = from the estimate */
+    double lost_share, setup_hours; /* what the supplier\'s quality added to the runs (quality.h) */
     struct note title;
     struct note_list reasons, warnings;
     /* filled by plan.c */

@@ -12,6 +12,7 @@
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/quality.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_GPUS_MAX = 8, HYBRID_FITTING_MAX = 2, HYBRID_SPLITS_MAX = 5 };
 
@@ -251,7 +252,10 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
         phases_standard(b, d, home, home, lanes_local, s.hours_local + candidate_staging_hours(b)))
         return -1;
     const int train = train_index(d);
-    struct draft_step *step = draft_add_step(d, PHASE_TRAIN, out, lanes_out, s.hours_out);
+    const struct quality *quality = quality_of(b, p->cloud);
+    const double lost = quality_lost_share(quality, p->burst.shape.gpus_per_node);
+    struct draft_step *step =
+        draft_add_step(d, PHASE_TRAIN, out, lanes_out, s.hours_out * (1 + lost) + quality->setup_hours);
     if (train < 0 || !step)
         return -1;
     step->beside = train + 1;

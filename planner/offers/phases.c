@@ -6,6 +6,7 @@
 
 #include "base/money.h"
 #include "planner/offers/costing.h"
+#include "planner/offers/quality.h"
 
 bool phases_already_measured(const struct build *b, const struct gpu *gpu)
 {
@@ -139,6 +140,7 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
     if (s == NULL)
         return -1;
     s->scales = true;
+    quality_apply(b, d, train_group);
     if (cluster && train_units == 2 && b->workload->measured.two_node_speedup <= 0)
         set_gate(s, "gate_two_nodes", "two_node_speedup", b->a.two_node_gate);
     return 0;

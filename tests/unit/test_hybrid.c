@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "planner/offers/option_hybrid.h"
+#include "planner/offers/quality.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 
@@ -114,7 +115,9 @@ Test(hybrid, baseline_stays_local_and_runs_burst_over_the_line)
     cr_assert(split);
     cr_expect_float_eq(split->args[0].number + split->args[1].number, 8, 1e-9);
     const double upload_h = 2.5; /* 900 GB over the customer's own 1 Gbit/s at 0.8, before anything can run */
-    cr_expect_float_eq((local->hours - upload_h) * fmin(local->units, split->args[0].number),
+    const double faults = 1 + quality_lost_share(quality_of(b, d->groups[local->group].offer->sku->provider),
+                                                 d->shape.gpus_per_node);
+    cr_expect_float_eq((local->hours / faults - upload_h) * fmin(local->units, split->args[0].number),
                        split->args[0].number * d->estimate->training.wall_hours, 1e-6);
     const struct draft_extra *egress = extra_of(d, SECTION_EGRESS);
     cr_assert(egress);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "planner/offers/option_university.h"
+#include "planner/offers/quality.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 
@@ -76,7 +77,9 @@ Test(university, agreement_and_off_peak_set_the_date)
     cr_expect_float_eq(train->hours_per_day, 24 * 0.45, 1e-9);
     const double run = build_train_hours(b, d->estimate, 1);
     cr_expect_eq(d->queue_jobs, (int)ceil(run / 48), "%d jobs of %g h", d->queue_jobs, run);
-    cr_expect_float_eq(train->hours, run + 0.5 * d->queue_jobs, 1e-6);
+    const double lost = quality_lost_share(quality_of(b, d->groups[0].offer->sku->provider), 8);
+    cr_expect_gt(lost, 0);
+    cr_expect_float_eq(train->hours, (run + 0.5 * d->queue_jobs) * (1 + lost) + 8, 1e-6);
     cr_expect_float_eq(train->wait_days * 24, d->queue_jobs * 22.38, 0.1 * d->queue_jobs);
     cr_expect(note_find(&d->reasons, "university_agreement"));
     cr_expect(note_find(&d->reasons, "university_off_peak"));
