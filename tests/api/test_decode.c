@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/decode.h"
+#include "base/buf.h"
 #include "tests/api/client.h"
 
 static int decode_line(const char *text, size_t len, struct decoded_estimate *ret, struct fault_list *faults)
@@ -178,24 +179,26 @@ Test(decode, not_parseable_is_a_400_with_line_and_column)
 
 Test(decode, limits_of_depth_count_and_length)
 {
-    size_t n = 60000;
-    char *many = malloc(n), *lengthy = malloc(n);
-    strcpy(many, "{\"a\": [0");
+    struct buf many, lengthy;
+    buf_init(&many, 1 << 20);
+    buf_init(&lengthy, 1 << 20);
+    buf_adds(&many, "{\"a\": [0");
     for (size_t i = 0; i < 20001; i++)
-        strcat(many + 8 + 2 * i, ",0");
-    strcat(many, "]}");
-    strcpy(lengthy, "{\"workload\": {\"name\": \"");
-    memset(lengthy + 23, 'x', 5000);
-    strcpy(lengthy + 5023, "\"}}");
-    const char *bodies[] = {many, lengthy};
+        buf_adds(&many, ",0");
+    buf_adds(&many, "]}");
+    buf_adds(&lengthy, "{\"workload\": {\"name\": \"");
+    for (size_t i = 0; i < 5000; i++)
+        buf_addc(&lengthy, 'x');
+    buf_adds(&lengthy, "\"}}");
+    const char *bodies[] = {many.data, lengthy.data};
     for (size_t i = 0; i < 2; i++) {
         struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = bodies[i], .unrecorded = true});
         cr_expect_eq(r.status, 400);
         cr_expect_str_eq(json_string_value(json_object_get(r.json, "code")), "json_limit", "%s", r.text);
         reply_done(&r);
     }
-    free(many);
-    free(lengthy);
+    buf_done(&many);
+    buf_done(&lengthy);
 }
 
 Test(decode, amounts_may_be_written_as_reals)
