@@ -5,9 +5,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A check that could not read a page reports it as a finding, with the code of why: no memory is no damage. */
+static int code_of_finding(const char *text)
+{
+    static const char mark[] = "unable to get the page. error code=";
+    const char *at = strstr(text, mark);
+    long code = at ? strtol(at + sizeof mark - 1, NULL, 10) : SQLITE_CORRUPT;
+    return code > 0 && code < 65536 ? (int)code : SQLITE_CORRUPT;
+}
 
 static int first_finding(struct conn *c, const char *pragma, struct err *err)
 {
@@ -18,10 +28,15 @@ static int first_finding(struct conn *c, const char *pragma, struct err *err)
     if (rc != SQLITE_ROW)
         return conn_fail(c, rc, pragma, err);
     const char *text = (const char *)sqlite3_column_text(stmt, 0);
-    if (text && strcmp(text, "ok") == 0)
+    if (!text)
+        return err_set(err, ERR_NOMEM, "%s", pragma);
+    if (strcmp(text, "ok") == 0)
         return 0;
+    int code = code_of_finding(text);
+    if (code != SQLITE_CORRUPT)
+        return conn_fail(c, code, pragma, err);
     c->corrupt = true;
-    return err_set(err, ERR_CORRUPT, "%.120s", text ? text : "no answer");
+    return err_set(err, ERR_CORRUPT, "%.120s", text);
 }
 
 int backup_quick_check(struct conn *c, struct err *err)

@@ -57,6 +57,10 @@ int seed_csv_walk(const void *data, size_t size, seed_row_fn fn, void *ctx, stru
         free(w);
         return err_set(err, ERR_NOMEM, "CSV reader");
     }
+    if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) { /* the mark that Excel puts in front */
+        data = (const unsigned char *)data + 3;
+        size -= 3;
+    }
     w->fn = fn;
     w->ctx = ctx;
     w->err = err;

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,15 @@ void scratch_copy(const char *from, const char *to)
     unsigned char *data = scratch_read(from, &n);
     scratch_write(to, data, n);
     free(data);
+}
+
+void scratch_meddle(const char *path, const char *sql)
+{
+    sqlite3 *h = NULL;
+    char *text = NULL;
+    cr_assert_eq(sqlite3_open(path, &h), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(h, sql, NULL, NULL, &text), SQLITE_OK, "%s", text);
+    sqlite3_close(h);
 }
 
 struct db_config scratch_config(const struct scratch *s)

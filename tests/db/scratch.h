@@ -22,6 +22,9 @@ void scratch_write(const char *path, const void *data, size_t n);
 bool scratch_exists(const char *path);
 void scratch_copy(const char *from, const char *to);
 
+/* Runs SQL as nobody but a test may: behind the engine's back, on a closed database. */
+void scratch_meddle(const char *path, const char *sql);
+
 /* The configuration of a server: shipped migrations and seed, file created. */
 struct db_config scratch_config(const struct scratch *s);
 /* Opens or ends the test with the reason. */

@@ -1,4 +1,4 @@
-/* test_crash.c — what must survive: a killed process, a power cut, a full or broken disk, a damaged file, no memory. */
+/* test_crash.c — what must survive: a killed process, a power cut, a full or broken disk, a damaged file. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -344,78 +344,4 @@ Test(crash, corrupt_file)
     free(good);
     cr_assert_eq(inspect(s.db).highest, 0);
     scratch_remove(&s);
-}
-
-static sqlite3_mem_methods memory;
-static long memory_left = -1; /* allocations until one fails; -1 = never */
-static long memory_failures;
-
-static bool out_of_memory(void)
-{
-    if (memory_left < 0)
-        return false;
-    if (memory_left-- > 0)
-        return false;
-    memory_left = -1; /* one failure, then memory again */
-    memory_failures++;
-    return true;
-}
-
-static void *failing_malloc(int n)
-{
-    return out_of_memory() ? NULL : memory.xMalloc(n);
-}
-
-static void *failing_realloc(void *p, int n)
-{
-    return out_of_memory() ? NULL : memory.xRealloc(p, n);
-}
-
-/* SQLite's n-th allocation fails, for every n of an append and of a load: a clean error, and the same call again works.
- */
-Test(crash, no_memory_at_any_point, .timeout = 120)
-{
-    struct err err = {0};
-    struct catalog *c = NULL, *again = NULL;
-    int64_t r;
-    sqlite3_mem_methods failing;
-    cr_assert_eq(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory), SQLITE_OK);
-    failing = memory;
-    failing.xMalloc = failing_malloc;
-    failing.xRealloc = failing_realloc;
-    cr_assert_eq(sqlite3_config(SQLITE_CONFIG_MALLOC, &failing), SQLITE_OK);
-    struct db_config config = {.path = ":memory:", .migrations = &embed_migrations, .seed = &embed_seed};
-    struct db *db = scratch_open(&db_sqlite, &config);
-    cr_assert_eq(db_sqlite.load_catalog(db, &c, &err), 0);
-    int pair = 0;
-    for (long n = 0; n < 5000; n++) {
-        memory_left = n;
-        memory_failures = 0;
-        int rc = append_pair(db, c, pair + 1, &r, &err);
-        bool met = memory_failures > 0;
-        memory_left = -1;
-        if (rc == 0)
-            pair++;
-        else
-            cr_assert(met && (err.code == ERR_NOMEM || err.code == ERR_IO), "allocation %ld: %s", n, err.detail);
-        cr_assert_eq(db_sqlite.catalog_revision(db, &r, &err), 0, "allocation %ld: %s", n, err.detail);
-        cr_assert_eq(r, 1 + pair, "allocation %ld", n);
-        if (!met)
-            break;
-    }
-    for (long n = 0; n < 2000; n++) {
-        memory_left = n;
-        memory_failures = 0;
-        int rc = db_sqlite.load_catalog(db, &again, &err);
-        bool met = memory_failures > 0;
-        memory_left = -1;
-        if (rc == 0)
-            test_catalog_free(again);
-        else
-            cr_assert(met && err.code == ERR_NOMEM, "allocation %ld: %s", n, err.detail);
-        if (!met)
-            break;
-    }
-    test_catalog_free(c);
-    db_sqlite.close(db);
 }

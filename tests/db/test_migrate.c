@@ -60,16 +60,6 @@ static int schema_version(struct db_config config)
     return status.schema_version;
 }
 
-/* Runs SQL as nobody but a test may: behind the engine's back, on a closed database. */
-static void meddle(const char *path, const char *sql)
-{
-    sqlite3 *h = NULL;
-    char *text = NULL;
-    cr_assert_eq(sqlite3_open(path, &h), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(h, sql, NULL, NULL, &text), SQLITE_OK, "%s", text);
-    sqlite3_close(h);
-}
-
 Test(migrate, from_empty_from_every_older_version_and_twice)
 {
     struct embed_file files[16];
@@ -102,7 +92,7 @@ Test(migrate, refuses_what_is_not_its_own)
     config.migrations = &all;
     cr_assert_eq(open_code(config), ERR_NONE);
     /* as a restored backup lies there: without a log, so that even switching it on would show */
-    meddle(s.db, "PRAGMA journal_mode=DELETE");
+    scratch_meddle(s.db, "PRAGMA journal_mode=DELETE");
     size_t n;
     unsigned char *before = scratch_read(s.db, &n);
 
@@ -136,15 +126,15 @@ Test(migrate, refuses_what_is_not_its_own)
     /* marks that do not belong to the version */
     config.migrations = &all;
     scratch_write(s.db, before, n);
-    meddle(s.db, "DELETE FROM schema_migrations WHERE version = 1");
+    scratch_meddle(s.db, "DELETE FROM schema_migrations WHERE version = 1");
     cr_assert_eq(open_code(config), ERR_CONFLICT);
     scratch_write(s.db, before, n);
-    meddle(s.db, "DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)");
+    scratch_meddle(s.db, "DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)");
     cr_assert_eq(open_code(config), ERR_CONFLICT);
 
     /* a schema that was changed by hand */
     scratch_write(s.db, before, n);
-    meddle(s.db, "CREATE INDEX mine ON gpus (name)");
+    scratch_meddle(s.db, "CREATE INDEX mine ON gpus (name)");
     cr_assert_eq(open_code(config), ERR_CORRUPT);
     scratch_write(s.db, before, n);
     cr_assert_eq(open_code(config), ERR_NONE);
@@ -166,10 +156,10 @@ Test(migrate, refuses_other_files)
     cr_assert(n == sizeof text && memcmp(same, text, n) == 0);
     free(same);
     unlink(s.db);
-    meddle(s.db, "CREATE TABLE somebody_elses (x)");
+    scratch_meddle(s.db, "CREATE TABLE somebody_elses (x)");
     cr_assert_eq(open_code(config), ERR_CONFLICT);
     unlink(s.db);
-    meddle(s.db, "PRAGMA application_id=7; PRAGMA user_version=1; CREATE TABLE t (x)");
+    scratch_meddle(s.db, "PRAGMA application_id=7; PRAGMA user_version=1; CREATE TABLE t (x)");
     cr_assert_eq(open_code(config), ERR_CONFLICT);
     unlink(s.db);
     cr_assert_eq(mkdir(s.db, 0700), 0);
