@@ -74,7 +74,7 @@ $(B)/libembed.a: $(EMBED_OBJS)
 	@$(AR) rcs $@ $^
 
 define embed
-$(B)/gen/embed_$(1).c $(B)/gen/embed_$(1).S &: $(EMBED_$(1)) base/embed.sh
+$(B)/gen/embed_$(1).c $(B)/gen/embed_$(1).S &: $(EMBED_$(1)) base/embed.sh Makefile
 	@mkdir -p $(B)/gen
 	@base/embed.sh embed_$(1) $(EMBED_folder_$(1)) $(B)/gen/embed_$(1).c $(B)/gen/embed_$(1).S $(EMBED_$(1))
 $(B)/gen/embed_$(1).c.o: $(B)/gen/embed_$(1).c

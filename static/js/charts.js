@@ -1,7 +1,7 @@
 // charts.js — two drawings as SVG, each with its figures in a table beside it (results.js), never colour alone.
 import { h, s } from './h.js';
 import { t } from './i18n.js';
-import { amount, money, number } from './format.js';
+import { amount, compact, money, number } from './format.js';
 
 export const sections = ['compute', 'network', 'storage', 'software', 'operations', 'egress', 'validation', 'migration', 'inference_reserve'];
 
@@ -45,7 +45,7 @@ export function scatter(options, budget, deadlineDays) {
   for (let i = 0; i <= 4; i += 1) {
     const gy = y((maxY * i) / 4), gx = x((maxX * i) / 4);
     svg.append(s('line', { x1: left, x2: width - right, y1: gy, y2: gy, class: 'grid' }),
-      s('text', { x: left - 6, y: gy + 4, 'text-anchor': 'end' }, t('wan', { n: number((maxY * i) / 40000, 1) })),
+      s('text', { x: left - 6, y: gy + 4, 'text-anchor': 'end' }, compact((maxY * i) / 4)),
       s('text', { x: gx, y: height - bottom + 18, 'text-anchor': 'middle' }, number((maxX * i) / 4)));
   }
   svg.append(s('text', { x: width - right, y: height - 6, 'text-anchor': 'end' }, t('chart.days')));

@@ -9,6 +9,9 @@ export const significant = (value, digits = 3) =>
   value === null || value === undefined ? '–'
     : new Intl.NumberFormat(current(), { maximumSignificantDigits: digits }).format(value);
 
+// 36万 or 360K, as the reader's language has it.
+export const compact = (value) => new Intl.NumberFormat(current(), { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
 export const percent = (value, digits = 0) =>
   value === null || value === undefined ? '–'
     : new Intl.NumberFormat(current(), { style: 'percent', maximumFractionDigits: digits }).format(value);

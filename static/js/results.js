@@ -6,6 +6,10 @@ import { barLegend, costBars, scatter, sections } from './charts.js';
 
 const notes = (list, cls = '') =>
   list?.length ? h('ul', { class: `notes ${cls}` }, list.map((n) => h('li', { 'data-code': n.code }, n.text))) : null;
+// A card shows the first few; the rest waits in its details.
+const short = 3;
+const first = (list, cls) => notes(list?.slice(0, short), cls);
+const rest = (list, cls) => notes(list?.slice(short), cls);
 const pair = (key, value) => h('div', { class: 'pair' }, h('dt', {}, t(key)), h('dd', {}, value));
 const kind = (name) => t(`kind.${name}`);
 const name = (prefix, code) => (has(`${prefix}.${code}`) ? t(`${prefix}.${code}`) : code);
@@ -47,7 +51,7 @@ function card(option, best) {
     delta === null ? null : h('div', { class: 'hint' }, t(delta >= 0 ? 'delta.more' : 'delta.less', { n: number(Math.abs(delta)), p: percent(Math.abs(delta) / Math.max(1, amount(best.total_cost_to_finish))) })),
     h('div', {}, t('card.finish', { on: date(option.finish.finish_on), days: days(option.finish.expected_days) })),
     h('div', {}, t('card.reserve', { sum: money(option.inference_reserve.total), basis: t(`basis.${option.inference_reserve.basis}`) })),
-    notes(option.reasons), notes(option.warnings, 'warn'),
+    first(option.reasons), first(option.warnings, 'warn'),
     h('details', { class: 'more' }, h('summary', {}, t('card.more')), detail(option)));
 }
 
@@ -87,6 +91,7 @@ function physics(option) {
 function detail(option) {
   const launch = option.launch ?? {};
   return [
+    option.reasons.length > short || option.warnings.length > short ? [h('h4', {}, t('detail.rest')), rest(option.reasons), rest(option.warnings, 'warn')] : null,
     h('h4', {}, t('detail.phases')), timeline(option),
     h('h4', {}, t('detail.physics')), physics(option),
     h('h4', {}, t('detail.lines')), lines(option),
