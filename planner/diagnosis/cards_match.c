@@ -163,11 +163,11 @@ const struct gpu *cards_match(const struct catalog *c, const char *name, double 
 {
     if (name == NULL)
         return NULL;
-    const struct gpu *exact = catalog_gpu(c, name);
-    if (exact != NULL && memory_penalty(exact, memory_total_mib) < 50)
-        return exact;
     struct words words;
     split(name, &words);
+    const struct gpu *exact = words.cut ? NULL : catalog_gpu(c, name); /* what a cut name lacks is what tells variants */
+    if (exact != NULL && memory_penalty(exact, memory_total_mib) < 50)
+        return exact;
     const struct gpu *best = NULL;
     double best_misfit = 50, second = 50;
     for (size_t i = 0; i < c->n_gpus; i++) {

@@ -119,8 +119,12 @@ static void add_card_findings(struct diagnosis *d, const struct thresholds *t)
 {
     for (size_t i = 0; i < d->cards.n; i++) {
         struct reason why = judge_card(&d->cards.items[i], t);
-        if (why.verdict != d->verdict && why.verdict != VERDICT_INSUFFICIENT)
-            note_num(finding_add(d, &why, d->cards.items[i].index), "card", d->cards.items[i].index);
+        if (why.verdict == d->verdict || why.verdict == VERDICT_INSUFFICIENT || why.verdict == VERDICT_HEALTHY)
+            continue;
+        const char *verdict = why.code;
+        why.code = "card_verdict";
+        note_text(note_num(finding_add(d, &why, d->cards.items[i].index), "card", d->cards.items[i].index), "verdict",
+                  verdict);
     }
     size_t idle = count_idle(&d->cards, t);
     if (idle > 0 && idle < d->cards.n)
@@ -215,7 +219,7 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
                   struct diagnosis *ret, struct err *err)
 {
     struct thresholds t;
-    if (thresholds_bind(c, &t, err) != 0)
+    if (thresholds_bind(&c->params, &t, err) != 0)
         return -1;
     start(ret, arena);
     struct cards cards;
@@ -252,8 +256,14 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
 int diagnosis_from_measured(const struct measured *m, const struct catalog *c, struct arena *arena,
                             struct diagnosis *ret, struct err *err)
 {
+    return diagnosis_of_measured(m, c, NULL, arena, ret, err);
+}
+
+int diagnosis_of_measured(const struct measured *m, const struct catalog *c, const struct param_table *params,
+                          struct arena *arena, struct diagnosis *ret, struct err *err)
+{
     struct thresholds t;
-    if (thresholds_bind(c, &t, err) != 0)
+    if (thresholds_bind(params != NULL ? params : &c->params, &t, err) != 0)
         return -1;
     start(ret, arena);
     ret->iterations.steady_median_s = ret->iterations.steady_mean_s = ret->iterations.data_share = NAN;

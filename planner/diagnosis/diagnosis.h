@@ -120,7 +120,10 @@ struct diagnosis {
 int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena,
                   struct diagnosis *ret, struct err *err);
 
-/* The same verdict from a workload's measured block (no cards, no topology). */
+/* The same verdict from a workload's measured block (no cards, no topology). `params`: the thresholds, with what a
+ * request overrides; NULL = the catalog's own. */
+int diagnosis_of_measured(const struct measured *m, const struct catalog *c, const struct param_table *params,
+                          struct arena *arena, struct diagnosis *ret, struct err *err);
 int diagnosis_from_measured(const struct measured *m, const struct catalog *c, struct arena *arena,
                             struct diagnosis *ret, struct err *err);
 

@@ -48,6 +48,7 @@ static const struct key {
     {"timing_s/step", AFTER, S, NULL, false},
     {"train_step_timing", AFTER, S, NULL, false},                 /* NeMo */
     {"batch_cost", AFTER, S, NULL, false},                        /* Paddle */
+    {"avg_batch_cost", AFTER, S, NULL, false},
     {"batch_time", AFTER, S, NULL, false},
     {"batch time", AFTER, S, NULL, false},
     {"seconds", AFTER, S, "completed step", false},               /* MaxText */

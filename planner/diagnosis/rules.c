@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-int thresholds_bind(const struct catalog *c, struct thresholds *ret, struct err *err)
+int thresholds_bind(const struct param_table *params, struct thresholds *ret, struct err *err)
 {
     static const struct param_field fields[] = {
         PARAM_FIELD(struct thresholds, memory_full_share, "diagnosis_memory_full_share"),
@@ -25,7 +25,7 @@ int thresholds_bind(const struct catalog *c, struct thresholds *ret, struct err 
         PARAM_FIELD(struct thresholds, workload_memory_mib, "diagnosis_workload_memory_mib"),
         PARAM_FIELD(struct thresholds, recoverable_share, "diagnosis_recoverable_share"),
     };
-    return param_bind(&c->params, fields, sizeof fields / sizeof *fields, ret, err);
+    return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
 }
 
 const char *verdict_name(enum verdict v)

@@ -12,7 +12,7 @@ struct thresholds {
     double workload_memory_mib, recoverable_share;
 };
 
-int thresholds_bind(const struct catalog *c, struct thresholds *ret, struct err *err);
+int thresholds_bind(const struct param_table *params, struct thresholds *ret, struct err *err);
 
 /* Why a verdict: the figure it turned on. */
 struct reason {

@@ -41,7 +41,7 @@ static int rank_of(const char *line)
 static void take_line(struct log *l, const char *line)
 {
     static const char *const evaluation[] = {"validation", "evaluat", "iter(val", "epoch(val", "iter(test", "epoch(test",
-                                             "eval_runtime", "eval_loss", "test ["};
+                                             "eval_runtime", "eval_loss", "test [", "[eval]", "[valid]"};
     static const char *const pause[] = {"val loss", "val_loss", "checkpoint", "saving", "saved "};
     const char *name = log_framework(line);
     if (name != NULL && l->stats->framework == NULL)

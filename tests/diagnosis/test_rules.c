@@ -1,0 +1,369 @@
+/* test_rules.c — the verdicts of docs/domain.md section 4, each under its rule's name. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "planner/diagnosis/cards.h"
+#include "planner/diagnosis/diagnosis.h"
+#include "planner/diagnosis/readers.h"
+#include "tests/support/test_catalog.h"
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+static struct arena *arena;
+
+static void set_up(void)
+{
+    arena = arena_new((size_t)16 << 20);
+}
+
+static void tear_down(void)
+{
+    arena_free(arena);
+}
+
+TestSuite(rules, .init = set_up, .fini = tear_down);
+TestSuite(iterations, .init = set_up, .fini = tear_down);
+
+/* One row a card, as --query-gpu prints it. */
+struct card {
+    double util, used, total, power, limit;
+};
+
+static const char *csv(const struct card *cards, size_t n)
+{
+    char *text = arena_strdup(
+        arena, "index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], power.limit [W]\n");
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(arena, "%s%zu, NVIDIA A100-SXM4-80GB, %g %%, %g MiB, %g MiB, %g W, %g W\n", text, i,
+                            cards[i].util, cards[i].used, cards[i].total, cards[i].power, cards[i].limit);
+    return text;
+}
+
+static struct diagnosis run(struct diagnosis_input in)
+{
+    struct diagnosis d;
+    struct err err = {0};
+    cr_assert_eq(diagnosis_run(&in, test_catalog(), arena, &d, &err), 0, "%s", err.detail);
+    return d;
+}
+
+static struct diagnosis of_cards(const struct card *cards, size_t n)
+{
+    return run((struct diagnosis_input){.nvidia_smi_csv = csv(cards, n)});
+}
+
+static struct diagnosis of_times(const double *times, size_t n)
+{
+    return run((struct diagnosis_input){.iteration_times_s = times, .n_iteration_times = n});
+}
+
+static void is(const struct diagnosis *d, enum verdict want, int line)
+{
+    cr_expect_str_eq(verdict_name(d->verdict), verdict_name(want), "line %d", line);
+    cr_expect_str_eq(d->findings.items[0].note.code, verdict_name(want), "line %d", line);
+    cr_expect_eq(d->expand, want == VERDICT_REAL_NEED, "line %d", line);
+}
+#define IS(d, want) is(&(d), want, __LINE__)
+
+static bool says(const struct diagnosis *d, const char *code)
+{
+    for (size_t i = 0; i < d->findings.n; i++)
+        if (strcmp(d->findings.items[i].note.code, code) == 0)
+            return true;
+    return false;
+}
+
+Test(rules, data_pipeline_memory_full_while_cards_idle)
+{
+    const struct card cards[] = {{35, 77800, 81920, 150, 400}, {41, 77900, 81920, 160, 400}};
+    struct diagnosis d = of_cards(cards, 2);
+    IS(d, VERDICT_DATA_PIPELINE);
+    cr_expect(d.recoverable_share >= 0.3, "mending the data path frees 30 %% or more");
+    cr_expect(verdict_not_cards(d.verdict));
+    cr_expect_float_eq(d.measured.gpu_util_pct, 38, 1e-9);
+    cr_expect_float_eq(d.measured.memory_used_pct, 100 * 77850.0 / 81920, 1e-9);
+    cr_expect_str_eq(d.measured.gpu, "a100-sxm4-80g");
+    const struct card edge[] = {{50, 77800, 81920, 150, 400}, {49, 69000, 81920, 150, 400}};
+    d = of_cards(edge, 1);
+    IS(d, VERDICT_HEALTHY); /* not under 50 % */
+    d = of_cards(edge + 1, 1);
+    IS(d, VERDICT_INSUFFICIENT); /* 84 % is not full: no rule speaks */
+    cr_expect(says(&d, "no_rule_fired"));
+}
+
+Test(rules, bandwidth_bound_memory_controller_saturated)
+{
+    static const char busy[] = "# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk\n"
+                               "    0   280    41     -    98    93     0     0  6250  1710\n"
+                               "    0   284    42     -    30    27     0     0  6250  1710\n"
+                               "    0   281    42     -    95    85     0     0  6250  1710\n";
+    struct diagnosis d = run((struct diagnosis_input){.dmon = busy});
+    IS(d, VERDICT_BANDWIDTH_BOUND);
+    cr_expect_float_eq(d.cards.items[0].memory_busy_working_pct, 89, 1e-9, "of the samples in which the card worked");
+    static const char calm[] = "# gpu   pwr gtemp mtemp    sm   mem\n    0   280    41     -    98    66\n";
+    d = run((struct diagnosis_input){.dmon = calm});
+    IS(d, VERDICT_INSUFFICIENT);
+    cr_expect(says(&d, "no_memory_total"), "mem is no memory in use");
+}
+
+Test(rules, unstable_iterations_above_a_third_of_variation)
+{
+    double times[40];
+    for (int i = 0; i < 40; i++)
+        times[i] = i == 0 ? 30.0 : i % 3 == 0 ? 4.0 : 1.0;
+    struct diagnosis d = of_times(times, 40);
+    IS(d, VERDICT_UNSTABLE_ITERATIONS);
+    cr_expect_float_eq(d.recoverable_share, 1 - 1.0 / d.iterations.steady_mean_s, 1e-9, "were all as fast as most");
+    for (int i = 1; i < 40; i++)
+        times[i] = 1.0 + 0.05 * (i % 4);
+    d = of_times(times, 40);
+    IS(d, VERDICT_HEALTHY); /* the start-up of 30 s is left out */
+    cr_expect_eq(d.iterations.warmup_left_out, 1u);
+    d = of_times(times + 1, 5);
+    IS(d, VERDICT_INSUFFICIENT);
+    cr_expect(says(&d, "few_iterations"));
+}
+
+Test(rules, real_need_busy_full_and_near_the_power_limit)
+{
+    const struct card full[] = {{97, 79000, 81920, 390, 400}, {99, 78000, 81920, 380, 400}};
+    struct diagnosis d = of_cards(full, 2);
+    IS(d, VERDICT_REAL_NEED);
+    cr_expect_eq(d.recoverable_share, 0);
+    /* steady is part of the rule: swinging iteration times take it back */
+    static const double swing[] = {1, 1, 5, 1, 5, 1, 1, 5, 1, 5, 1, 1};
+    d = run((struct diagnosis_input){.nvidia_smi_csv = csv(full, 2), .iteration_times_s = swing, .n_iteration_times = 12});
+    IS(d, VERDICT_UNSTABLE_ITERATIONS);
+    const struct card roomy[] = {{97, 40000, 81920, 390, 400}};
+    d = of_cards(roomy, 1);
+    IS(d, VERDICT_HEALTHY);
+    const struct card cool[] = {{97, 79000, 81920, 220, 400}};
+    d = of_cards(cool, 1);
+    IS(d, VERDICT_HEALTHY); /* 55 % of the limit: neither near it nor far under it */
+}
+
+Test(rules, waiting_busy_but_far_under_the_power_limit)
+{
+    const struct card cards[] = {{100, 79000, 81920, 110, 400}, {100, 79000, 81920, 120, 400}};
+    struct diagnosis d = of_cards(cards, 2);
+    IS(d, VERDICT_WAITING);
+    cr_expect(verdict_not_cards(d.verdict));
+}
+
+Test(rules, pcie_bound_cards_without_nvlink)
+{
+    static const struct {
+        const char *topo;
+        enum verdict want;
+    } cases[] = {
+        {"GPU0 X PHB\nGPU1 PHB X\n", VERDICT_PCIE_BOUND},
+        {"GPU0 X NV18\nGPU1 NV18 X\n", VERDICT_HEALTHY},
+        {"GPU0 X NV4 SYS SYS\nGPU1 NV4 X SYS SYS\nGPU2 SYS SYS X NV4\nGPU3 SYS SYS NV4 X\n", VERDICT_PCIE_BOUND},
+        {"GPU0 X NV1 SYS\nGPU1 NV1 X NV2\nGPU2 SYS NV2 X\n", VERDICT_HEALTHY}, /* a chain of NVLinks reaches all */
+        {"GPU0 X\n", VERDICT_INSUFFICIENT},
+        {"ERROR: Option -m is missing its value.\n", VERDICT_INSUFFICIENT},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct diagnosis d = run((struct diagnosis_input){.topo = cases[i].topo});
+        cr_expect_str_eq(verdict_name(d.verdict), verdict_name(cases[i].want), "case %zu", i);
+    }
+    /* a real need stays one, with the links told */
+    const struct card full[] = {{97, 79000, 81920, 390, 400}, {99, 78000, 81920, 380, 400}};
+    struct diagnosis d = run((struct diagnosis_input){.nvidia_smi_csv = csv(full, 2), .topo = cases[0].topo});
+    IS(d, VERDICT_REAL_NEED);
+    cr_expect(says(&d, "pcie_bound"));
+}
+
+Test(rules, an_average_hides_an_idle_or_a_saturated_card)
+{
+    const struct card mixed[] = {{99, 79000, 81920, 390, 400}, {0, 4, 81920, 60, 400}, {98, 79000, 81920, 395, 400}};
+    struct diagnosis d = of_cards(mixed, 3);
+    IS(d, VERDICT_HEALTHY); /* one card is idle: use it before adding any */
+    cr_expect(says(&d, "idle_cards"));
+    cr_expect(says(&d, "card_verdict"), "each saturated card is told of");
+    cr_expect_eq(d.cards.items[0].verdict, VERDICT_REAL_NEED);
+    cr_expect_eq(d.cards.items[1].verdict, VERDICT_INSUFFICIENT);
+    cr_expect_eq(d.measured.gpus, 2);
+    const struct card starved[] = {{99, 70000, 81920, 390, 400}, {10, 79000, 81920, 90, 400}, {5, 79000, 81920, 90, 400}};
+    d = of_cards(starved, 3);
+    IS(d, VERDICT_DATA_PIPELINE); /* though the mean of memory and utilisation would not say so of any card */
+}
+
+Test(rules, insufficient_is_said_rather_than_guessed)
+{
+    static const struct {
+        struct card card;
+        const char *why;
+    } cases[] = {
+        {{0, 4, 81920, 60, 400}, "idle_machine"},
+        {{100, 0, 81920, 242, 400}, "no_workload"},
+        {{30, 20000, 81920, 90, 400}, "no_rule_fired"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct diagnosis d = of_cards(&cases[i].card, 1);
+        IS(d, VERDICT_INSUFFICIENT);
+        cr_expect(says(&d, cases[i].why), "%s", cases[i].why);
+    }
+    struct diagnosis d = run((struct diagnosis_input){.nvidia_smi = "利用率大概九成，想再加一台"});
+    IS(d, VERDICT_INSUFFICIENT);
+    cr_expect(says(&d, "nothing_read"));
+    cr_expect_not(d.measured.stated);
+}
+
+static struct diagnosis of_measured(double util, double memory, double cv, double communication)
+{
+    struct workload w;
+    workload_init(&w);
+    w.measured.stated = true;
+    w.measured.gpu_util_pct = util;
+    w.measured.memory_used_pct = memory;
+    w.measured.iteration_time_cv = cv;
+    w.measured.comm_share_pct = communication;
+    struct diagnosis d;
+    struct err err = {0};
+    cr_assert_eq(diagnosis_from_measured(&w.measured, test_catalog(), arena, &d, &err), 0, "%s", err.detail);
+    return d;
+}
+
+Test(rules, a_measured_block_gets_the_same_verdicts)
+{
+    static const struct {
+        double util, memory, cv, communication;
+        enum verdict want;
+    } cases[] = {
+        {35, 95, -1, -1, VERDICT_DATA_PIPELINE}, {92, 60, -1, -1, VERDICT_HEALTHY}, {97, 95, -1, -1, VERDICT_REAL_NEED},
+        {97, 95, 0.5, -1, VERDICT_UNSTABLE_ITERATIONS}, {97, 95, 0.1, 55, VERDICT_WAITING},
+        {-1, -1, -1, -1, VERDICT_INSUFFICIENT}, {-1, -1, 0.1, -1, VERDICT_HEALTHY}, {92, -1, -1, -1, VERDICT_INSUFFICIENT},
+        {-1, -1, -1, 20, VERDICT_INSUFFICIENT},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct diagnosis d = of_measured(cases[i].util, cases[i].memory, cases[i].cv, cases[i].communication);
+        cr_expect_str_eq(verdict_name(d.verdict), verdict_name(cases[i].want), "case %zu", i);
+    }
+}
+
+Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
+{
+    static const struct card cards[][2] = {{{35, 77800, 81920, 150, 400}, {41, 77900, 81920, 160, 400}},
+                                           {{97, 79000, 81920, 390, 400}, {99, 78000, 81920, 380, 400}},
+                                           {{70, 40000, 81920, 300, 400}, {75, 41000, 81920, 300, 400}},
+                                           {{0, 4, 81920, 60, 400}, {0, 4, 81920, 60, 400}}};
+    for (size_t i = 0; i < N(cards); i++) {
+        struct diagnosis d = of_cards(cards[i], 2), again;
+        struct err err = {0};
+        cr_assert_eq(diagnosis_from_measured(&d.measured, test_catalog(), arena, &again, &err), 0);
+        cr_expect_str_eq(verdict_name(again.verdict), verdict_name(d.verdict), "case %zu", i);
+    }
+}
+
+Test(rules, thresholds_are_assumptions_a_request_may_set)
+{
+    const struct catalog *c = test_catalog();
+    struct param *rows = arena_array(arena, c->params.n, sizeof *rows);
+    memcpy(rows, c->params.rows, c->params.n * sizeof *rows);
+    const struct param_table mine = {rows, c->params.n};
+    const struct param *p = param_find(&mine, "diagnosis_low_utilisation_pct");
+    cr_assert_not_null(p);
+    cr_expect(p->overridable);
+    rows[p - rows].value = 30;
+    struct workload w;
+    workload_init(&w);
+    w.measured = (struct measured){.stated = true, .gpu_util_pct = 35, .memory_used_pct = 95, .peak_memory_gb = -1,
+                                   .comm_share_pct = -1, .iteration_time_cv = -1};
+    struct diagnosis d;
+    struct err err = {0};
+    cr_assert_eq(diagnosis_of_measured(&w.measured, c, &mine, arena, &d, &err), 0);
+    IS(d, VERDICT_HEALTHY);
+    const struct catalog empty = {.arena = arena};
+    cr_expect_eq(diagnosis_from_measured(&w.measured, &empty, arena, &d, &err), -1, "never a silent default");
+    cr_expect_eq(err.code, ERR_NOT_FOUND);
+}
+
+static struct iteration_stats stats_of(const double *times, const bool *pauses, size_t n)
+{
+    struct iteration_stats s = {0};
+    iteration_statistics(times, pauses, n, arena, &s);
+    return s;
+}
+
+Test(iterations, several_warm_up_steps)
+{
+    static const double waveglow[] = {8.4, 2.85, 1.18, 1.19, 1.26, 1.09, 1.2, 1.28, 1.32, 1.26};
+    struct iteration_stats s = stats_of(waveglow, NULL, N(waveglow));
+    cr_expect_eq(s.warmup_left_out, 2u);
+    cr_expect(s.cv > 0.9 && s.steady_cv < 0.1);
+    cr_expect_eq(s.n, 10u);
+}
+
+Test(iterations, evaluation_pauses_but_not_a_stuttering_loader)
+{
+    double times[200];
+    bool pause[200] = {false};
+    for (int i = 0; i < 200; i++)
+        times[i] = 1.0 + 0.01 * (i % 7);
+    times[50] = times[100] = times[150] = 40; /* every 50 steps, nothing said about it */
+    struct iteration_stats s = stats_of(times, NULL, 200);
+    cr_expect_eq(s.pauses_left_out, 3u);
+    cr_expect_lt(s.steady_cv, 0.1);
+    times[50] = times[100] = times[150] = 2.2;
+    pause[50] = pause[100] = pause[150] = true; /* a short evaluation that the log tells of */
+    cr_expect_eq(stats_of(times, pause, 200).pauses_left_out, 3u);
+    cr_expect_eq(stats_of(times, NULL, 200).pauses_left_out, 0u);
+    for (int i = 0; i < 200; i += 8)
+        times[i] = 5; /* eight workers: every eighth batch waits */
+    s = stats_of(times, NULL, 200);
+    cr_expect_gt(s.steady_cv, 0.3);
+}
+
+Test(iterations, few_and_none)
+{
+    static const double times[] = {2, 1};
+    struct iteration_stats s = stats_of(times, NULL, 2);
+    cr_expect(s.read && s.n == 2 && s.steady_n == 2 && s.mean_s == 1.5);
+    s = stats_of(times, NULL, 1);
+    cr_expect(s.read && isnan(s.cv));
+    cr_expect_not(stats_of(times, NULL, 0).read);
+}
+
+Test(rules, product_names_of_the_driver_and_the_catalogs_cards)
+{
+    static const struct {
+        const char *name;
+        double total_mib, limit_w;
+        const char *want;
+    } cases[] = {
+        {"NVIDIA A100-SXM4-80GB", 81920, 400, "a100-sxm4-80g"}, {"A100-SXM4-40GB", 40536, 400, "a100-sxm4-40g"},
+        {"NVIDIA A100-SXM...", 81251, 400, "a100-sxm4-80g"},    {"NVIDIA A100-SXM...", 40536, 400, "a100-sxm4-40g"},
+        {"NVIDIA A100 80GB PCIe", 81920, 300, "a100-pcie-80g"}, {"NVIDIA A100 80G...", 81920, 300, "a100-pcie-80g"},
+        {"A100-PCIE-40GB", 40536, 250, "a100-pcie-40g"},        {"NVIDIA A800 80G...", 81920, 300, "a800-pcie-80g"},
+        {"NVIDIA H100 80GB HBM3", 81559, 700, "h100-sxm5-80g"}, {"NVIDIA H100 PCIe", 81559, 350, "h100-pcie-80g"},
+        {"NVIDIA H100 NVL", 95830, 400, "h100-nvl-94g"},        {"NVIDIA H800", 81559, 700, "h800-sxm5-80g"},
+        {"NVIDIA H20", 97871, 500, "h20-sxm5-96g"},             {"NVIDIA H20", 143771, 500, "h20-sxm5-141g"},
+        {"NVIDIA H200", 143771, 700, "h200-sxm5-141g"},         {"NVIDIA H200 NVL", 143771, 600, "h200-nvl-141g"},
+        {"NVIDIA B200", 183359, 1000, "b200-sxm-180g"},         {"GH200 120GB", 97871, 900, "gh200-96g"},
+        {"NVIDIA GH200 480GB", 97871, 900, "gh200-96g"},        {"Tesla V100-SXM2...", 32510, 300, "v100-sxm2-32g"},
+        {"Tesla V100-SXM2-16GB", 16160, 300, "v100-sxm2-16g"},  {"Tesla V100-PCIE-32GB", 32510, 250, "v100-pcie-32g"},
+        {"Tesla T4", 15360, 70, "t4-16g"},                      {"NVIDIA A10", 23028, 150, "a10-24g"},
+        {"NVIDIA A10G", 23028, 300, "a10g-24g"},                {"NVIDIA A30", 24576, 165, "a30-24g"},
+        {"NVIDIA A40", 46068, 300, "a40-48g"},                  {"NVIDIA L4", 23034, 72, "l4-24g"},
+        {"NVIDIA L20", 46068, 350, "l20-48g"},                  {"NVIDIA L40", 46068, 300, "l40-48g"},
+        {"NVIDIA L40S", 46068, 350, "l40s-48g"},                {"NVIDIA RTX A6000", 49140, 300, "rtx-a6000-48g"},
+        {"NVIDIA RTX A5000", 24564, 230, "rtx-a5000-24g"},      {"NVIDIA RTX 6000 Ada Generation", 49140, 300, "rtx-6000-ada-48g"},
+        {"NVIDIA GeForce RTX 4090", 24564, 450, "rtx-4090-24g"}, {"NVIDIA GeForce RTX 4090", 49140, 450, "rtx-4090-48g"},
+        {"NVIDIA GeForce RTX 4090 D", 24564, 425, "rtx-4090d-24g"}, {"NVIDIA GeForce RTX 3090", 24576, 350, "rtx-3090-24g"},
+        {"NVIDIA GeForce RTX 3090 Ti", 24564, 450, "rtx-3090ti-24g"}, {"NVIDIA GeForce RTX 5090", 32607, 575, "rtx-5090-32g"},
+        {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, 600, "rtx-pro-6000-96g"},
+        {"Quadro RTX 8000", 48601, 260, "rtx-8000-48g"},        {"NVIDIA GeForce RTX 4080", 16376, 320, "rtx-4080-16g"},
+        {"NVIDIA GeForce RTX 4080 SUPER", 16376, 320, NULL},    {"GeForce GTX 105...", 4039, 75, NULL},
+        {"NVIDIA GB10", NAN, NAN, NULL},                        {"Quadro GV100", 32506, 250, NULL},
+        {"NVIDIA GeForce ...", 24576, 350, NULL},               {"", 81920, 400, NULL},
+        {"NVIDIA A100-SXM4-80GB", 16384, 400, NULL},            {"Tesla K80", 11441, 149, NULL},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        const struct gpu *g = cards_match(test_catalog(), cases[i].name, cases[i].total_mib, cases[i].limit_w);
+        cr_expect_str_eq(g == NULL ? "none" : g->id, cases[i].want == NULL ? "none" : cases[i].want, "%s with %g MiB",
+                         cases[i].name, cases[i].total_mib);
+    }
+}
