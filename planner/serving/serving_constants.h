@@ -25,7 +25,9 @@
     X(util_sglang, "serve.memory_utilization/sglang")                                                                  \
     X(util_compiled, "serve.memory_utilization/tensorrt_llm")                                                          \
     X(util_local, "serve.memory_utilization/local")                                                                    \
-    X(util_unknown, "serve.memory_utilization/unknown") X(util_most, "serve.memory_utilization/most") X(cache_least, "serve.cache_least_share")                                                                \
+    X(util_unknown, "serve.memory_utilization/unknown")                                                                \
+    X(util_most, "serve.memory_utilization/most")                                                                      \
+    X(cache_least, "serve.cache_least_share")                                                                          \
     X(sampler_factor_old, "serve.sampler_peak_factor/vllm_0.8_0.16")                                                   \
     X(sampler_factor, "serve.sampler_peak_factor/vllm_0.17")                                                           \
     X(max_seqs_large_card, "serve.max_num_seqs/large_card")                                                            \
@@ -50,7 +52,8 @@
     X(tight_share, "serve.tight_share")                                                                                \
     X(memory_band_known, "serve.memory_band/known_version")                                                            \
     X(memory_band_unknown, "serve.memory_band/unknown_version")                                                        \
-    X(block_tokens, "serve.kv_block_tokens") X(state_bytes_per_width, "serve.state_bytes_per_width")                                                                           \
+    X(block_tokens, "serve.kv_block_tokens")                                                                           \
+    X(state_bytes_per_width, "serve.state_bytes_per_width")                                                            \
     /* decode */                                                                                                       \
     X(layer_us_dense, "serve.layer_us/dense")                                                                          \
     X(layer_us_moe, "serve.layer_us/moe")                                                                              \
@@ -59,12 +62,15 @@
     X(layer_us_eager, "serve.layer_us/eager")                                                                          \
     X(layer_us_npu, "serve.layer_us/ascend")                                                                           \
     X(layer_factor_cdna3, "serve.layer_factor/cdna3")                                                                  \
-    X(eager_factor_4bit, "serve.eager_layer_factor/4bit") X(eager_factor_8bit, "serve.eager_layer_factor/8bit")                                                \
+    X(eager_factor_4bit, "serve.eager_layer_factor/4bit")                                                              \
+    X(eager_factor_8bit, "serve.eager_layer_factor/8bit")                                                              \
     X(eager_factor_fp8, "serve.eager_layer_factor/fp8")                                                                \
     X(eager_kv_passes, "serve.eager_kv_passes")                                                                        \
     X(eager_expert_us, "serve.eager_expert_us")                                                                        \
     X(gptq_expert_us, "serve.gptq_expert_layer_us")                                                                    \
-    X(eta_weights, "serve.bandwidth_share/weights") X(eta_weights_gddr, "serve.bandwidth_share/weights_gddr") X(eta_weights_old, "serve.bandwidth_share/weights_ampere")                                                                    \
+    X(eta_weights, "serve.bandwidth_share/weights")                                                                    \
+    X(eta_weights_gddr, "serve.bandwidth_share/weights_gddr")                                                          \
+    X(eta_weights_old, "serve.bandwidth_share/weights_ampere")                                                         \
     X(eta_weights_local_hbm, "serve.bandwidth_share/weights_local_hbm")                                                \
     X(local_4bit, "serve.bandwidth_factor/local_4bit")                                                                 \
     X(weight_only_4bit, "serve.bandwidth_factor/weight_only_4bit")                                                     \
@@ -75,11 +81,14 @@
     X(gemm4, "serve.gemm_share/4bit")                                                                                  \
     X(gemm_decode, "serve.gemm_factor/decode")                                                                         \
     X(gemm_prefill_python, "serve.gemm_factor/prefill_python")                                                         \
-    X(gemm_amd, "serve.gemm_factor/amd") X(gemm_amd_moe, "serve.gemm_factor/amd_moe")                                                                               \
+    X(gemm_amd, "serve.gemm_factor/amd")                                                                               \
+    X(gemm_amd_moe, "serve.gemm_factor/amd_moe")                                                                       \
     X(attention_share, "serve.attention_share")                                                                        \
-    X(tile_rows, "serve.tile_rows/full") X(tile_rows_weight_only, "serve.tile_rows/weight_only")                                                                                    \
+    X(tile_rows, "serve.tile_rows/full")                                                                               \
+    X(tile_rows_weight_only, "serve.tile_rows/weight_only")                                                            \
     X(expert_narrow, "serve.expert_narrow_width")                                                                      \
-    X(expert_pad_rows, "serve.expert_pad_rows") X(expert_passes, "serve.expert_passes")                                                                        \
+    X(expert_pad_rows, "serve.expert_pad_rows")                                                                        \
+    X(expert_passes, "serve.expert_passes")                                                                            \
     X(all_reduce_us, "serve.all_reduce_us/nvlink")                                                                     \
     X(all_reduce_pcie_us, "serve.all_reduce_us/pcie")                                                                  \
     X(all_reduce_inter_us, "serve.all_reduce_us/inter_node")                                                           \
@@ -87,7 +96,9 @@
     X(pcie4_gb_s, "serve.pcie4_gb_s")                                                                                  \
     X(inter_share, "serve.link_share/inter_node")                                                                      \
     X(all_reduce_old, "serve.all_reduce_factor/old_engine")                                                            \
-    X(host_ms_old, "serve.host_step_ms/first_generation") X(host_ms, "serve.host_step_ms/current") X(host_ms_local, "serve.host_step_ms/local")                                                                         \
+    X(host_ms_old, "serve.host_step_ms/first_generation")                                                              \
+    X(host_ms, "serve.host_step_ms/current")                                                                           \
+    X(host_ms_local, "serve.host_step_ms/local")                                                                       \
     X(host_seq_us, "serve.host_sequence_us")                                                                           \
     X(host_grace, "serve.host_factor/grace")                                                                           \
     X(pipeline_bubble, "serve.pipeline_bubble")                                                                        \
@@ -101,6 +112,7 @@
     X(unknown_engine_factor, "serve.unknown_engine_factor")                                                            \
     /* 80 % intervals: half-width factors */                                                                           \
     X(band_dense, "serve.band/dense")                                                                                  \
+    X(band_dense_python, "serve.band/dense_python")                                                                    \
     X(band_moe, "serve.band/moe")                                                                                      \
     X(band_single, "serve.band/single_stream")                                                                         \
     X(band_single_multi, "serve.band/single_stream_several_gpus")                                                      \

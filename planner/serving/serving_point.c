@@ -51,8 +51,13 @@ double replica_band(const struct replica *r, const struct point *p, bool size_on
 {
     const struct serving_constants *k = r->k;
     bool single = !p->saturated && p->batch <= 1;
-    double band =
-        single ? (r->tp * r->pp > 1 ? k->band_single_multi : k->band_single) : (r->moe ? k->band_moe : k->band_dense);
+    double band = k->band_dense_python;
+    if (single)
+        band = r->tp * r->pp > 1 ? k->band_single_multi : k->band_single;
+    else if (r->moe)
+        band = k->band_moe;
+    else if (r->engine.kind == EK_COMPILED)
+        band = k->band_dense;
     if (!r->engine.known)
         band *= k->band_unknown_engine;
     if (size_only)
