@@ -14,7 +14,6 @@
 static void fill_memory(const struct replica *r, const struct replica_answer *a, struct estimate *e)
 {
     const struct serving_memory *m = &a->memory;
-    double cards = (double)r->tp * r->pp;
     e->fits = m->fits;
     e->memory = (struct memory_estimate){.total_gb = m->needed / GB,
                                          .usable_gb = m->budget / GB,
@@ -30,7 +29,6 @@ static void fill_memory(const struct replica *r, const struct replica_answer *a,
     e->serving.kv_cache_gb = m->kv_total / GB;
     e->serving.kv_cache_tokens = m->kv_tokens;
     e->serving.max_concurrency = m->max_concurrency;
-    (void)cards;
 }
 
 static void fill_speed(const struct replica_answer *a, const struct point *p, struct serving_estimate *s)
@@ -64,7 +62,11 @@ static void add_notes(const struct replica *r, const struct serving_request *q, 
         struct note *n = note_add(&e->warnings, "serving_memory_short");
         n->short_by = (a->memory.needed - a->memory.budget) / GB;
         note_num(note_num(n, "needed_gb", a->memory.needed / GB), "usable_gb", a->memory.budget / GB);
-    } else if (!p->saturated && p->batch > a->admitted) {
+    } else if (e->fits == FITS_TIGHT) {
+        note_num(note_num(note_add(&e->warnings, "serving_memory_tight"), "needed_gb", a->memory.needed / GB),
+                 "usable_gb", a->memory.budget / GB);
+    }
+    if (e->fits != FITS_NO && !p->saturated && p->batch > a->admitted) {
         note_num(note_num(note_add(&e->warnings, "serving_requests_queue"), "wanted", p->batch), "in_flight",
                  a->admitted);
     }

@@ -131,10 +131,10 @@ double serving_concurrency(const struct replica *r, const struct serving_memory 
     return per_sequence > 0 ? mem->kv_room / per_sequence : r->k->max_seqs_large_card;
 }
 
-static enum fits verdict(const struct serving_memory *m, double usable)
+/* Tight: closer than logged pools are reproduced. A wider gray zone would only hedge. */
+static enum fits verdict(const struct serving_memory *m, double gray)
 {
     double slack = m->budget - m->needed;
-    double gray = usable * (m->band - 1);
     if (slack >= gray)
         return FITS_YES;
     return slack > -gray ? FITS_TIGHT : FITS_NO;
@@ -169,7 +169,7 @@ struct serving_memory serving_memory_of(const struct replica *r, const struct se
     m.kv_tokens = m.kv_token > 0 ? room / m.kv_token : 0;
     m.max_concurrency = m.kv_sequence > 0 ? room / m.kv_sequence : (m.kv_room > 0 ? k->max_seqs_large_card : 0);
     m.needed = m.weights + m.activation + m.overhead + m.kv_sequence * fmax(1, p->in_flight);
-    m.band = 1 + k->tight_share;
-    m.fits = verdict(&m, usable);
+    m.band = r->engine.version_known && p->utilisation > 0 ? k->memory_band_known : k->memory_band_unknown;
+    m.fits = verdict(&m, usable * k->tight_share);
     return m;
 }
