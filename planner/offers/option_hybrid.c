@@ -179,6 +179,16 @@ static int train_index(const struct draft *d)
     return -1;
 }
 
+/* Every run stays inside one machine: machines side by side need no fabric between them. */
+static void drop_fabric(struct draft *d)
+{
+    int kept = 0;
+    for (int i = 0; i < d->n_extras; i++)
+        if (d->extras[i].section != SECTION_NETWORK)
+            d->extras[kept++] = d->extras[i];
+    d->n_extras = kept;
+}
+
 static void add_line_cost(struct draft *d, const struct pair *p)
 {
     struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
@@ -224,7 +234,8 @@ static void say_split(struct build *b, struct draft *d, const struct pair *p, co
     note_num(note_num(note_num(n, "runs_local", s->runs_local), "runs_out", s->runs_out), "lanes_out", lanes_out);
     note_text(note_text(n, "home", p->home->id), "cloud", p->cloud->id);
     n = note_add(&d->reasons, "hybrid_line");
-    note_num(note_num(note_num(n, "gbps", p->line->gbps), "staging_hours", staging_h), "result_gb", gb);
+    note_num(note_num(note_num(n, "gbps", p->line->gbps), "staging_minutes", ceil(staging_h * 60)), "result_gb",
+             ceil(gb));
     note_text(n, "line", p->line->id);
     if (b->workload->constraints.data_sensitive) {
         note_text(note_add(&d->reasons, "data_stays_home"), "provider", p->home->id);
@@ -265,6 +276,7 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
         step->wait_days += p->terms.desensitise_days;
     if (costing_standard_extras(b, d))
         return -1;
+    drop_fabric(d);
     add_line_cost(d, p);
     add_egress(b, d, p, gb);
     say_split(b, d, p, &s, lanes_out, staging_h, gb);

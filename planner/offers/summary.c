@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "planner/diagnosis/diagnosis.h"
+#include "planner/offers/advice.h"
 
 static const char *recommendation_code(const struct build *b, const struct plan *plan)
 {
@@ -102,7 +103,7 @@ static double cluster_break_even(struct build *b, const struct option_list *l)
     return high * tokens;
 }
 
-static int add_assumption(struct build *b, struct plan *plan, const char *name)
+int summary_assumption(struct build *b, struct plan *plan, const char *name)
 {
     const struct param *p = param_find(&b->params, name);
     const struct workload *w = b->workload;
@@ -122,14 +123,16 @@ static int add_assumption(struct build *b, struct plan *plan, const char *name)
 static int list_assumptions(struct build *b, struct plan *plan)
 {
     const struct workload *w = b->workload;
+    if (advice_assumptions(b, plan) != 0)
+        return -1;
     for (size_t i = 0; assume_name(i) != NULL; i++)
-        if (add_assumption(b, plan, assume_name(i)) != 0)
+        if (summary_assumption(b, plan, assume_name(i)) != 0)
             return -1;
     for (size_t i = 0; i < w->n_overrides; i++) {
         bool listed = false;
         for (size_t j = 0; j < plan->n_assumptions && !listed; j++)
             listed = strcmp(plan->assumptions[j].name, w->overrides[i].name) == 0;
-        if (!listed && add_assumption(b, plan, w->overrides[i].name) != 0)
+        if (!listed && summary_assumption(b, plan, w->overrides[i].name) != 0)
             return -1;
     }
     return 0;

@@ -10,4 +10,7 @@ int summary_build(struct build *b, const struct option_list *ranked, const struc
 /* Appends options of the kinds in the mask (1 << enum option_kind) that the request wants. */
 int plan_build_kinds(struct build *b, unsigned kinds, struct option_list *l, struct err *err);
 
+/* Lists one assumption with its value and where it comes from; a name without a row is passed over. -1: no room. */
+int summary_assumption(struct build *b, struct plan *plan, const char *name);
+
 #endif
