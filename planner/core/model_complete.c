@@ -202,6 +202,21 @@ static void complete_ffn(struct model *m, struct note_list *assumed)
     assume(assumed, "model_ffn_assumed", "intermediate", m->intermediate);
 }
 
+/* How far a choice of the head is from what the stated size says: the size it gives where all dimensions are known,
+ * and where only the FFN width is open, the width it would need against the usual one. */
+static double off_with(const struct model *m, enum tri tied)
+{
+    struct model probe = *m;
+    probe.tied_embeddings = tied;
+    if (m->intermediate > 0 || m->ffn == FFN_PLAIN) {
+        if (m->intermediate == 0)
+            probe.intermediate = 4 * m->hidden;
+        return fabs(model_count_params(&probe) - m->params);
+    }
+    double width = width_from_size(&probe), usual = m->kv_heads < m->heads ? 3.5 : 8.0 / 3;
+    return width > 0 ? fabs(log(width / m->hidden / usual)) : 1e3;
+}
+
 /* A tied head is what the stated size says it is; without a size, small models share the matrix. */
 static void complete_tying(struct model *m)
 {
@@ -211,17 +226,8 @@ static void complete_tying(struct model *m)
         m->tied_embeddings = TRI_YES;
         return;
     }
-    bool dense_counted = m->params > 0 && m->architecture_known && m->experts == 0 &&
-                         (m->intermediate > 0 || m->ffn == FFN_PLAIN) && m->heads > 0;
-    struct model tied = *m, apart = *m;
-    if (dense_counted) {
-        tied.tied_embeddings = TRI_YES;
-        apart.tied_embeddings = TRI_NO;
-        if (m->intermediate == 0)
-            tied.intermediate = apart.intermediate = 4 * m->hidden;
-        double off_tied = fabs(model_count_params(&tied) - m->params);
-        double off_apart = fabs(model_count_params(&apart) - m->params);
-        m->tied_embeddings = off_tied < off_apart ? TRI_YES : TRI_NO;
+    if (m->params > 0 && m->architecture_known && m->experts == 0 && m->heads > 0) {
+        m->tied_embeddings = off_with(m, TRI_YES) < off_with(m, TRI_NO) ? TRI_YES : TRI_NO;
         return;
     }
     bool small = m->params > 0 && m->params < TIED_BELOW_PARAMS;

@@ -34,7 +34,7 @@ static double large_product_share(const struct job *j)
 static double product_rate(const struct job *j)
 {
     const struct training_constants *k = j->k;
-    double share16 = large_product_share(j);
+    double share16 = large_product_share(j) * (j->quantised ? k->quant_share[j->gpu->gpu_class] : 1);
     double rate16 = j->peak16 * share16;
     switch (j->precision) {
     case PREC_FP8: {
@@ -65,7 +65,9 @@ static double wide_rate(const struct job *j)
 
 static double shape_share(const struct job *j, double width, double tokens)
 {
-    return rising(width, j->k->width_half) * rising(tokens, j->k->tokens_half);
+    /* Narrow products lose to memory traffic, small ones to too few tiles for all processors. */
+    return rising(width, j->k->width_half) * rising(j->hidden, j->k->depth_half) *
+           rising(tokens * width, j->k->area_half);
 }
 
 static bool aligned(double width)
@@ -125,7 +127,8 @@ static double attention_seconds(const struct job *j, const struct cut *c)
 static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
     double bytes = job_activation_bytes(j) * c->tokens / c->tp * c->stage_layers;
-    double fused = j->compiled ? j->k->memory_compiled : j->stack == STACK_EAGER ? 1 : j->k->memory_fused;
+    bool eager = j->stack == STACK_EAGER || (j->stack == STACK_FUSED && j->training->compile == TRI_NO);
+    double fused = j->compiled ? j->k->memory_compiled : eager ? 1 : j->k->memory_fused;
     return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
 }
 
@@ -135,7 +138,9 @@ static double launch_floor(const struct job *j, const struct cut *c)
     double a_layer = k->floor_fused;
     if (j->stack == STACK_EAGER)
         a_layer = c->sharding == SHARD_ZERO3 && c->shard > 1 ? k->floor_eager_sharded : k->floor_eager;
-    return a_layer * c->stage_layers * (1 + c->recompute_share / 3);
+    /* Each step of a context ring launches its kernels anew. */
+    double rounds = 1 + k->context_floor * (c->cp - 1);
+    return a_layer * c->stage_layers * rounds * (1 + c->recompute_share / 3);
 }
 
 static void head(const struct job *j, const struct cut *c, struct compute *r)
@@ -167,9 +172,11 @@ void compute_micro_batch(const struct job *j, const struct cut *c, struct comput
     r.floor_s = launch_floor(j, c);
     head(j, c, &r);
     r.dequant_s = dequant_seconds(j, c);
-    double kernels = r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s;
-    r.layers_s = cbrt(kernels * kernels * kernels + r.floor_s * r.floor_s * r.floor_s);
+    /* A reading faster than the model is of faster kernels; the host does not launch them any faster. */
+    double kernels = j->compute_scale * (r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s);
+    double floor = fmax(1, j->compute_scale) * r.floor_s;
+    r.layers_s = cbrt(kernels * kernels * kernels + floor * floor * floor);
     double on_top = c->pp > 1 && !c->head_apart ? 0 : r.head_s + r.logits_s;
-    r.total_s = j->compute_scale * (r.layers_s + on_top + r.dequant_s);
+    r.total_s = r.layers_s + j->compute_scale * (on_top + r.dequant_s);
     *ret = r;
 }

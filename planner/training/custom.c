@@ -22,7 +22,7 @@ double custom_scaling(const struct training_constants *k, const struct shape *sh
                       double gradient_bytes)
 {
     struct job j = {.k = k, .gpu = shape->gpu, .shape = *shape, .gpus = shape_gpus(shape),
-                    .compute_scale = 1, .comm_scale = 1, .network_scale = 1};
+                    .compute_scale = 1, .comm_scale = 1, .network_scale = 1, .time_scale = 1};
     if (j.shape.intra == INTRA_UNSTATED)
         j.shape.intra = hardware_default_intra(shape->gpu, shape->gpus_per_node);
     if (j.gpus < 2)
@@ -51,25 +51,40 @@ static double peak_of(const struct gpu *g)
     return tflops * 1e12;
 }
 
-static double batch_of(const struct training_constants *k, const struct training_request *q, int gpus)
-{
-    const struct training *t = q->training;
-    if (q->layout != NULL && q->layout->micro_batch > 0)
-        return q->layout->micro_batch;
-    if (t->global_batch > 0)
-        return fmax(1, (double)t->global_batch / gpus);
-    double batch = k->custom_batch;
-    double room = shape_usable_bytes(q->shape) * k->usable_share / GIGA - t->state_gb;
-    if (t->activation_gb_per_sample > 0 && room > 0)
-        batch = fmin(batch, fmax(1, floor(room / t->activation_gb_per_sample)));
-    return batch;
-}
-
 static double cost_of_sample(const struct training_request *q)
 {
     if (q->training->flops_per_sample > 0)
         return q->training->flops_per_sample;
     return q->model != NULL ? 3 * q->model->flops_per_sample : 0; /* forward, and twice that backward */
+}
+
+/* The batch a card takes where none is stated: it grows while memory lasts and gradients still show in the step. */
+static double open_batch(const struct training_constants *k, const struct training_request *q, const struct rates *r)
+{
+    const struct training *t = q->training;
+    double room = shape_usable_bytes(q->shape) * k->usable_share / GIGA - t->state_gb;
+    double most = k->custom_batch * 8, batch = k->custom_batch, rate = r->peak * k->custom_share;
+    if (t->activation_gb_per_sample > 0 && room > 0)
+        most = fmin(most, fmax(1, floor(room / t->activation_gb_per_sample)));
+    batch = fmin(batch, most);
+    double cost = cost_of_sample(q), before = 0;
+    for (double b = batch; b <= most && cost > 0 && rate > 0; b *= 2) {
+        double speedup = custom_scaling(k, q->shape, b * cost / rate, r->gradient_bytes);
+        if (speedup < before * 1.02)
+            break;
+        before = speedup;
+        batch = b;
+    }
+    return batch;
+}
+
+static double batch_of(const struct training_constants *k, const struct training_request *q, const struct rates *r)
+{
+    if (q->layout != NULL && q->layout->micro_batch > 0)
+        return q->layout->micro_batch;
+    if (q->training->global_batch > 0)
+        return fmax(1, (double)q->training->global_batch / shape_gpus(q->shape));
+    return open_batch(k, q, r);
 }
 
 /* Samples/s of one card of the asked shape, out of a reading on any shape and card. */
@@ -161,8 +176,9 @@ int custom_estimate(const struct training_constants *k, const struct training_re
 {
     (void)arena;
     int gpus = shape_gpus(q->shape);
-    struct rates r = {.peak = peak_of(q->shape->gpu), .batch = batch_of(k, q, gpus),
+    struct rates r = {.peak = peak_of(q->shape->gpu),
                       .gradient_bytes = k->gradient_share_of_state * q->training->state_gb * GIGA};
+    r.batch = batch_of(k, q, &r);
     if (q->measured != NULL && q->measured->stated && measured_rate(k, q, &r, err) != 0)
         return -1;
     double cost = cost_of_sample(q);

@@ -59,7 +59,7 @@ static void derive_recompute(const struct job *j, struct cut *c)
         c->store_share = 0;
         break;
     case RECOMPUTE_SELECTIVE:
-        c->recompute_share = j->k->selective_recompute;
+        c->recompute_share = j->stack == STACK_PARALLEL ? j->k->selective_recompute : j->k->selective_native;
         /* Megatron drops the score matrix only, which flash kernels never store; plain code drops whole operations. */
         c->store_share = j->stack == STACK_PARALLEL ? 1 : j->k->selective_store;
         break;

@@ -33,7 +33,7 @@ static bool through_host(const struct gpu *g)
 
 static double pcie_rate(const struct job *j, enum intra_link link)
 {
-    if (through_host(j->gpu) || link == INTRA_PCIE3)
+    if (through_host(j->gpu))
         return board_rate(j, link);
     return j->k->pcie_server * pcie_raw(link);
 }

@@ -42,6 +42,7 @@ struct job {
     int global_batch; /* 0 = free */
     double compute_scale, comm_scale; /* what a reading says the model is off by; 1 without one */
     double network_scale;             /* of the bandwidth between nodes */
+    double time_scale;                /* of whole steps: what the scales above could not explain of a reading */
 
     /* model, as doubles */
     double params, active, embedding, layers, hidden, attention_width, kv_width, heads, head_dim, vocab;

@@ -126,6 +126,8 @@ static void fit_scales(struct job *j, const struct candidate *k, double rate)
         j->compute_scale = fmin(50, fmax(0.02, j->compute_scale * move));
         j->comm_scale = fmin(50, fmax(0.02, pow(j->compute_scale, share)));
     }
+    /* Host-bound steps do not follow their kernels; what is left is carried over as it is. */
+    j->time_scale = modelled_rate(j, &k->cut, &k->memory, &s) / rate;
 }
 
 /* A stated share of communication splits the read step. */
@@ -140,6 +142,8 @@ static void split_by_share(struct job *j, const struct candidate *k, double rate
             j->comm_scale = fmin(1e3, fmax(1e-3, j->comm_scale * sqrt(share * target / comm)));
         j->compute_scale = fmin(1e3, fmax(1e-3, j->compute_scale * sqrt((1 - share) * target / rest)));
     }
+    struct step s;
+    j->time_scale = modelled_rate(j, &k->cut, &k->memory, &s) / rate;
 }
 
 static int reference_layout(const struct job *j, const struct layout *l, struct found *ret, struct err *err)
@@ -171,6 +175,7 @@ static int speed_reading(const struct training_request *q, struct bench *b, stru
         fit_scales(&b->job, &found.best, rate);
     j->compute_scale = b->job.compute_scale;
     j->comm_scale = b->job.comm_scale;
+    j->time_scale = b->job.time_scale;
     return 0;
 }
 

@@ -99,6 +99,13 @@ static struct shards shards_of(enum sharding s, double ranks)
     };
 }
 
+/* The usual preparation of a k-bit base casts what is not quantised to 32 bits; code that asks for pure 16-bit states
+ * or shards its weights does not. */
+static bool casts_up(const struct job *j, const struct cut *c)
+{
+    return j->quantised && j->stack == STACK_EAGER && !j->half_states && c->sharding != SHARD_ZERO3;
+}
+
 static double adapter_share(const struct cut *c)
 {
     return 1.0 / ((double)c->tp * c->pp);
@@ -113,7 +120,7 @@ static void frozen_states(const struct job *j, const struct cut *c, const struct
     if (j->quantised) {
         double bits = j->training->quant_bits > 0 ? j->training->quant_bits : 4;
         element = k->quant_bytes * bits / 4;
-        vocab = k->quant_vocab_bytes;
+        vocab = casts_up(j, c) ? k->quant_vocab_bytes : HALF;
     }
     m->weights = (element * s->dense + vocab * s->vocab) / shard + element * s->experts / expert_shard;
     double adapters = j->adapter_params * adapter_share(c);
@@ -202,7 +209,7 @@ static struct activation_bytes activations(const struct job *j, const struct cut
 static double logit_bytes(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
-    double eager = j->quantised ? k->logits_quant : k->logits_eager;
+    double eager = casts_up(j, c) ? k->logits_quant : k->logits_eager;
     double each = j->stack == STACK_EAGER ? eager : j->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
     if (j->loss == LOSS_CHUNKED)
         each = k->logits_chunked;

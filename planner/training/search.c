@@ -23,6 +23,7 @@ struct walk {
     enum offload offload;
     bool free_members; /* members the caller left open are searched, not left at one */
     bool cross_nodes;  /* tensor groups may leave the domain */
+    bool pipelines;    /* also for models smaller than those that usually have them */
 };
 
 static bool named(const struct layout *w)
@@ -161,15 +162,22 @@ static void try_shardings(struct walk *w, struct cut *c)
     }
 }
 
+/* Chunks of a stage: more of them shorten the bubble, for more traffic between stages and more kept activations. */
 static void try_interleavings(struct walk *w, struct cut *c)
 {
     const struct layout *l = w->w;
     c->vpp = l->vpp > 0 ? l->vpp : 1;
     try_shardings(w, c);
-    if (l->vpp > 0 || c->pp == 1 || !w->free_members || w->j->model->layers % (c->pp * 2) != 0)
+    /* Code without flash attention is from before interleaving was common. */
+    bool pretraining = !w->j->finetune || w->j->precision == PREC_FP8 || w->j->precision == PREC_FP4;
+    bool modern = w->free_members || (w->j->stack == STACK_PARALLEL && c->flash && pretraining);
+    if (l->vpp > 0 || c->pp == 1 || !modern)
         return;
-    c->vpp = 2;
-    try_shardings(w, c);
+    int layers = (w->j->model->layers + c->pp - 1) / c->pp;
+    for (int v = 2; v <= layers && v <= (w->free_members ? 4 : 16); v *= 2) {
+        c->vpp = v;
+        try_shardings(w, c);
+    }
 }
 
 static void try_experts(struct walk *w, struct cut *c)
@@ -244,6 +252,11 @@ static void walk_pipelines(struct walk *w, int tp, int cp)
         if (l->pp == 0 && l->dp > 0 && l->tp > 0)
             pp = w->j->gpus / (l->dp * tp * cp) > 0 ? w->j->gpus / (l->dp * tp * cp) : 1;
         try_shape(w, tp, cp, pp);
+        return;
+    }
+    /* Pipelines are for models that need them. */
+    if (w->j->params < w->j->k->pipeline_from_params && !w->pipelines) {
+        try_shape(w, tp, cp, 1);
         return;
     }
     for (int pp = 1; pp <= layers && pp <= w->j->gpus; pp++) {
@@ -324,6 +337,10 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
     if (!settled) {
         w.free_members = true;
         walk_all(&w);
+        if (!satisfied(&w)) {
+            w.pipelines = true;
+            walk_all(&w);
+        }
         if (!satisfied(&w))
             walk_offloaded(&w);
         if (!satisfied(&w) && j->shape.nodes > 1) {

@@ -127,8 +127,9 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
         struct group copies = {replicas / c->shard, c->tp * c->shard};
         reduce = fabric_gather(f, own, element * params, false) +
                  2 * fabric_gather(f, copies, element * params / c->shard, false);
-        /* Updated weights come back when the optimizer is done, owner by owner. */
-        after = fabric_gather(f, own, width_bytes(j) * params, false) + j->k->broadcast_rank_s * c->shard;
+        /* Updated weights come back when the optimizer is done, under ZeRO-1 owner by owner. */
+        after = fabric_gather(f, own, width_bytes(j) * params, false);
+        after += c->sharding == SHARD_ZERO1 && j->stack != STACK_PARALLEL ? j->k->broadcast_rank_s * c->shard : 0;
         reduce += j->stack == STACK_PARALLEL ? after : 0; /* overlapped with the next forward pass there */
         after = j->stack == STACK_PARALLEL ? 0 : after;
     } else {
@@ -181,8 +182,10 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m);
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
     /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
-    s.skew_s = busy * (j->k->node_skew * log2(j->shape.nodes) + j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
-    busy += s.skew_s;
+    s.skew_s = busy * ((j->shape.nodes > 1 ? j->k->node_leave : 0) +
+                     j->k->node_skew * log2(j->shape.nodes) +
+                     j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
+    busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
     s.total_s = fmax(busy, s.data_s);

@@ -8,16 +8,16 @@
 
 static const struct param_field FIELDS[] = {
     ROW(power_exponent), ROW(tf32_share), ROW(fp32_share), ROW(fp8_gain), ROW(fp8_plain), ROW(fp8_plain_floor), ROW(fp8_mx), ROW(fp4_share),
-    ROW(width_half), ROW(tokens_half), ROW(misaligned),
+    ROW(width_half), ROW(depth_half), ROW(area_half), ROW(misaligned),
     ROW(head_half), ROW(attention_backward), ROW(attention_parallel), ROW(unaligned_heads), ROW(score_passes),
     ROW(memory_passes), ROW(memory_fused), ROW(memory_compiled), ROW(logit_passes),
-    ROW(floor_fused), ROW(floor_eager), ROW(floor_eager_sharded),
-    ROW(dequant_bytes), ROW(selective_recompute), ROW(recompute_cost), ROW(optimizer_passes),
+    ROW(floor_fused), ROW(floor_eager), ROW(floor_eager_sharded), ROW(context_floor),
+    ROW(dequant_bytes), ROW(selective_recompute), ROW(selective_native), ROW(recompute_cost), ROW(optimizer_passes),
     ROW(moe_share), ROW(moe_width_half), ROW(moe_tokens_half), ROW(expert_overhead), ROW(moe_recompute_cap),
     ROW(nvlink_share), ROW(nvlink_tp_share), ROW(rdma_share), ROW(roce_share), ROW(tcp_share),
     ROW(pcie3_board), ROW(pcie4_board), ROW(pcie5_board), ROW(pcie_server), ROW(host_link_share),
     ROW(tp_exposed), ROW(tp_async_exposed), ROW(pp_exposed), ROW(a2a_exposed), ROW(deepep_exposed), ROW(cp_exposed),
-    ROW(shard_hidden), ROW(contention), ROW(collective_latency), ROW(node_latency), ROW(grad_hidden), ROW(node_skew), ROW(rank_skew), ROW(broadcast_rank_s), ROW(gradient_wire_bytes),
+    ROW(shard_hidden), ROW(contention), ROW(collective_latency), ROW(node_latency), ROW(grad_hidden), ROW(node_leave), ROW(node_skew), ROW(rank_skew), ROW(broadcast_rank_s), ROW(gradient_wire_bytes),
     ROW(gather_eager), ROW(ethernet_default_gbps), ROW(tcp_latency), ROW(host_update_gb_s),
     ROW(grad_bytes_ddp), ROW(grad_shard_bytes), ROW(flat_bytes), ROW(adapter_bytes), ROW(quant_bytes), ROW(quant_vocab_bytes),
     ROW(trained_vocab_bytes), ROW(dequant_copies), ROW(shard_units), ROW(shard_vocab), ROW(act_eager), ROW(act_fused), ROW(act_parallel),
@@ -29,7 +29,7 @@ static const struct param_field FIELDS[] = {
     ROW(band_dense), ROW(band_adapter), ROW(band_moe), ROW(band_unknown), ROW(band_measured), ROW(band_memory),
     ROW(band_memory_adapter), ROW(band_scale_high), ROW(band_scale_mid), ROW(band_scale_low), ROW(band_shift),
     ROW(default_seq), ROW(default_pretrain_tokens), ROW(default_finetune_sequences), ROW(default_lora_rank),
-    ROW(pad_unpacked), ROW(reading_tolerance), ROW(bytes_per_token), ROW(encoder_positions),
+    ROW(pad_unpacked), ROW(pipeline_from_params), ROW(reading_tolerance), ROW(bytes_per_token), ROW(encoder_positions),
     ROW(custom_share), ROW(custom_batch), ROW(host_contention_pcie), ROW(host_contention_link),
     ROW(gradient_share_of_state),
 };
@@ -42,6 +42,7 @@ struct class_field {
 static const struct class_field BY_CLASS[] = {
     {"train.matmul", offsetof(struct training_constants, matmul)},
     {"train.attention", offsetof(struct training_constants, attention)},
+    {"train.quant_share", offsetof(struct training_constants, quant_share)},
     {"train.watts_per_tflop", offsetof(struct training_constants, watts_per_tflop)},
     {"train.fabric_gbps_per_card", offsetof(struct training_constants, fabric_gbps_per_card)},
 };

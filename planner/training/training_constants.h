@@ -20,20 +20,21 @@ enum stack {
 struct training_constants {
     /* compute */
     double matmul[GPU_CLASS_COUNT], attention[GPU_CLASS_COUNT];
+    double quant_share[GPU_CLASS_COUNT]; /* of that, where weights are expanded from a few bits first */
     double watts_per_tflop[GPU_CLASS_COUNT], power_exponent; /* what a generation's reference card has */
     double tf32_share, fp32_share, fp8_gain, fp8_plain, fp8_plain_floor, fp8_mx, fp4_share;
-    double width_half, tokens_half, misaligned;
+    double width_half, depth_half, area_half, misaligned;
     double head_half, attention_backward, attention_parallel, unaligned_heads, score_passes;
     double memory_passes, memory_fused, memory_compiled, logit_passes;
-    double floor_fused, floor_eager, floor_eager_sharded;
-    double dequant_bytes, selective_recompute, recompute_cost, optimizer_passes;
+    double floor_fused, floor_eager, floor_eager_sharded, context_floor;
+    double dequant_bytes, selective_recompute, selective_native, recompute_cost, optimizer_passes;
     double moe_share, moe_width_half, moe_tokens_half, expert_overhead, moe_recompute_cap;
     /* communication */
     double nvlink_share, nvlink_tp_share, rdma_share, roce_share, tcp_share;
     double pcie3_board, pcie4_board, pcie5_board, pcie_server, host_link_share;
     double tp_exposed, tp_async_exposed, pp_exposed, a2a_exposed, deepep_exposed, cp_exposed;
     double shard_hidden, contention, collective_latency, node_latency, grad_hidden;
-    double node_skew, rank_skew, broadcast_rank_s, gradient_wire_bytes;
+    double node_leave, node_skew, rank_skew, broadcast_rank_s, gradient_wire_bytes;
     double gather_eager; /* of the ring rate, per-parameter gathers of eager ZeRO-3 */
     double fabric_gbps_per_card[GPU_CLASS_COUNT], ethernet_default_gbps, tcp_latency;
     double host_update_gb_s;
@@ -49,7 +50,7 @@ struct training_constants {
     double band_dense, band_adapter, band_moe, band_unknown, band_measured;
     double band_memory, band_memory_adapter, band_scale_high, band_scale_mid, band_scale_low, band_shift;
     /* assumptions */
-    double default_seq, default_pretrain_tokens, default_finetune_sequences, default_lora_rank, pad_unpacked,
+    double default_seq, default_pretrain_tokens, default_finetune_sequences, default_lora_rank, pad_unpacked, pipeline_from_params,
         reading_tolerance;
     double bytes_per_token, encoder_positions;
     /* work that is no transformer */
