@@ -100,7 +100,7 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
 {
     *b = (struct build){.q = q, .catalog = q->catalog, .workload = q->workload, .arena = arena, .as_of = q->as_of};
     b->offers = arena_array(arena, OFFER_CACHE_SIZE, sizeof(struct offer *));
-    if (b->offers == NULL)
+    if (b->offers == NULL || market_providers(b) != 0)
         return err_set(err, ERR_NOMEM, "no room for a plan");
     for (int k = 0; k < KIND_COUNT; k++)
         note_list_init(&b->refusals[k], arena);

@@ -67,6 +67,7 @@ struct build {
     struct physics_entry *physics[PHYSICS_BUCKETS];
     int n_physics, n_sizings;       /* estimates and sizings computed so far */
     struct offer **offers;          /* cache of market_offer, open addressing by SKU number */
+    uint8_t *provider_ok;           /* by provider number: 1 = in the request's city, 2 = anywhere; 0 = not allowed */
     double rough_cny;               /* plan currency units in one CNY, about: for the market's order */
     struct note_list price_missing; /* one note a SKU */
     struct reserve_plan reserve;

@@ -167,12 +167,25 @@ bool market_gpu_allowed(const struct build *b, const struct gpu *gpu)
     return listed((const char *const *)c->gpus, c->n_gpus, gpu->id);
 }
 
-bool market_provider_allowed(const struct build *b, const struct provider *p, bool any_city)
+int market_providers(struct build *b)
 {
     const struct constraints *c = &b->workload->constraints;
-    if (!listed((const char *const *)c->providers, c->n_providers, p->id) || (p->abroad && c->n_providers == 0))
-        return false;
-    return any_city || c->city == NULL || (p->city != NULL && strcmp(p->city, c->city) == 0);
+    b->provider_ok = arena_alloc(b->arena, b->catalog->n_providers + 1);
+    if (b->provider_ok == NULL)
+        return -1;
+    for (size_t i = 0; i < b->catalog->n_providers; i++) {
+        const struct provider *p = &b->catalog->providers[i];
+        bool here = c->city == NULL || (p->city != NULL && strcmp(p->city, c->city) == 0);
+        if (listed((const char *const *)c->providers, c->n_providers, p->id) && !(p->abroad && c->n_providers == 0))
+            b->provider_ok[i] = here ? 1 : 2;
+    }
+    return 0;
+}
+
+bool market_provider_allowed(const struct build *b, const struct provider *p, bool any_city)
+{
+    int ok = b->provider_ok[p - b->catalog->providers];
+    return ok == 1 || (ok == 2 && any_city);
 }
 
 static bool answers(const struct build *b, const struct market_query *q, const struct sku *s)
@@ -191,6 +204,9 @@ static bool answers(const struct build *b, const struct market_query *q, const s
 static void miss_price(struct build *b, const struct sku *s)
 {
     double machines = s->max_nodes > 1 ? s->max_nodes : 1;
+    for (size_t i = s->first_price; i < s->first_price + s->n_prices; i++)
+        if (usable(&b->catalog->prices[i], b->as_of))
+            return; /* priced, but not for this request: spot, another class */
     if (b->trains && guess_state_bytes(b) > 4 * s->gpu->usable_gib * 1073741824.0 * s->gpus_per_node * machines)
         return; /* the job could not run there at any price */
     for (size_t i = 0; i < b->price_missing.n; i++)
@@ -262,14 +278,18 @@ static size_t best_of(struct build *b, const struct market_query *q, bool by_hou
     max = max < MARKET_BEST_MAX ? max : MARKET_BEST_MAX;
     for (uint32_t i = m->first_of_gpu[gpu]; i < m->first_of_gpu[gpu + 1]; i++) {
         const struct sku *s = &b->catalog->skus[order[i]];
-        /* 0.8: bounds carry a rough exchange rate and prices with tax */
-        if (n == max && (double)bound[order[i]] * fx * 1e6 * 0.8 > cost[n - 1])
+        /* A little less than the bound: rates are rounded on the way. Who has no such price stands at the end. */
+        if (n == max && (double)bound[order[i]] * fx * 1e6 * 0.999 > cost[n - 1])
+            break;
+        if (by_hour && isinf(bound[order[i]]))
             break;
         if (!answers(b, q, s))
             continue;
         const struct offer *o = market_offer_at(b, s, q->user_class, q->off_peak);
         if (o == NULL) {
             miss_price(b, s);
+            if (isinf(bound[order[i]]))
+                break; /* the rest has no price either, and one of them is named */
             continue;
         }
         double c = by_hour ? card_hour(o) : card_month(o);

@@ -70,6 +70,9 @@ void market_note_unpriced(struct build *b, const struct market_query *q);
 const struct offer *market_offer(struct build *b, const struct sku *sku, const char *user_class);
 const struct offer *market_offer_at(struct build *b, const struct sku *sku, const char *user_class, bool off_peak);
 
+/* Which providers the request allows; made once per plan, before anything is asked of the market. */
+int market_providers(struct build *b);
+
 /* The request's own lists of GPUs and providers, and its city. */
 bool market_gpu_allowed(const struct build *b, const struct gpu *gpu);
 bool market_provider_allowed(const struct build *b, const struct provider *p, bool any_city);

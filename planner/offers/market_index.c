@@ -1,18 +1,46 @@
 /* market_index.c — SKUs of each GPU in the order of what they can cost at best; made once per snapshot. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "planner/offers/market.h"
 
-/* Rough value of one currency unit in CNY on any day; only the order of the search depends on it. */
-static double rough_rate(const struct catalog *c, const char *currency)
+/* The least that one unit of a currency was ever worth in CNY. */
+static double least_rate(const struct catalog *c, const char *currency)
 {
+    double least = INFINITY;
+    if (strcmp(currency, "CNY") == 0)
+        return 1;
     for (size_t i = 0; i < c->n_fx_rates; i++) {
         const struct fx_rate *r = &c->fx_rates[i];
-        if (r->base[0] == currency[0] && r->base[1] == currency[1] && r->quote[0] == 'C' && r->quote[1] == 'N')
-            return (double)r->rate_micros / 1e6;
+        if (strcmp(r->base, currency) == 0 && strcmp(r->quote, "CNY") == 0)
+            least = fmin(least, (double)r->rate_micros / 1e6);
+        else if (strcmp(r->quote, currency) == 0 && strcmp(r->base, "CNY") == 0 && r->rate_micros > 0)
+            least = fmin(least, 1e6 / (double)r->rate_micros);
     }
-    return 1;
+    return isinf(least) ? 0 : least;
+}
+
+/* The highest rate that this code ever had: what can be inside a price quoted with tax. */
+static double most_tax(const struct catalog *c, const char *code)
+{
+    double most = 0;
+    for (size_t i = 0; i < c->n_tax_codes; i++)
+        if (strcmp(c->tax_codes[i].code, code) == 0)
+            most = fmax(most, (double)c->tax_codes[i].rate_bp / 10000);
+    return most;
+}
+
+/* 30 days' worth of what this price is per: as permits of market.c work it out. */
+static double months_worth(const struct price *p)
+{
+    bool hour = p->unit == UNIT_GPU_HOUR || p->unit == UNIT_NODE_HOUR;
+    bool year = p->unit == UNIT_GPU_YEAR || p->unit == UNIT_NODE_YEAR;
+    if (hour)
+        return 720;
+    if (p->mode == MODE_ANNUAL)
+        return (year ? 1 : 12) * 30.0 / 365;
+    return year ? 1.0 / 12 : 1;
 }
 
 /* The least a card can cost a month or an hour by this row. */
@@ -21,15 +49,13 @@ static void bound_by(const struct catalog *c, const struct price *p, float *mont
     if (p->state == PRICE_QUOTE_ONLY || (p->micros <= 0 && !p->free_of_charge))
         return;
     double cards = p->sku->gpus_per_node > 0 ? p->sku->gpus_per_node : 1;
-    double amount = (double)p->micros / 1e6 * rough_rate(c, p->currency);
+    double amount = (double)p->micros / 1e6 * least_rate(c, p->currency) * months_worth(p);
     if (p->unit == UNIT_NODE_HOUR || p->unit == UNIT_NODE_MONTH || p->unit == UNIT_NODE_YEAR)
         amount /= cards;
-    if (p->unit == UNIT_GPU_HOUR || p->unit == UNIT_NODE_HOUR)
-        amount *= 720;
-    else if (p->unit == UNIT_GPU_YEAR || p->unit == UNIT_NODE_YEAR)
-        amount /= 12;
+    if (p->tax_included)
+        amount /= 1 + most_tax(c, p->sku->tax_code);
     *month = fminf(*month, (float)amount);
-    if (p->mode == MODE_HOURLY || p->mode == MODE_SPOT)
+    if (p->mode == MODE_HOURLY || p->mode == MODE_SPOT) /* spot: only asked where there is nothing else */
         *hour = fminf(*hour, (float)(amount / 720));
 }
 
@@ -76,8 +102,10 @@ int market_index_make(struct catalog *c, struct err *err)
     for (size_t i = 0; i < c->n_skus; i++) {
         const struct sku *s = &c->skus[i];
         m->month_bound[i] = m->hour_bound[i] = INFINITY;
-        for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
-            bound_by(c, &c->prices[p], &m->month_bound[i], &m->hour_bound[i]);
+        for (int spot = 0; spot < 2 && isinf(m->month_bound[i]); spot++)
+            for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
+                if ((c->prices[p].mode == MODE_SPOT) == (spot == 1))
+                    bound_by(c, &c->prices[p], &m->month_bound[i], &m->hour_bound[i]);
         m->first_of_gpu[(s->gpu - c->gpus) + 1]++;
     }
     for (size_t g = 0; g < c->n_gpus; g++)

@@ -200,9 +200,8 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
     int limit = b->lean ? RESERVE_SIZINGS_LEAN : RESERVE_SIZINGS_MAX;
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     for (size_t g = 0; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
-        /* 0.8: the bound carries a rough exchange rate and prices with tax */
         if (ranking->n >= wanted &&
-            order[g].least * b->rough_cny * 0.8 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
+            order[g].least * b->rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
         if (try_gpu(b, r, order[g].gpu, days, n, ranking, err) != 0)
             return -1;
