@@ -1,5 +1,6 @@
 /* test_market_abroad.c — sellers outside mainland China are used only where a request names them. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "planner/offers/market.h"
 #include "tests/support/small_market.h"
@@ -11,18 +12,26 @@ Test(market, abroad_only_by_name)
     struct workload w = small_workload(c);
     struct arena *arena = arena_new(1 << 24);
     struct build *b = small_build(c, &w, arena);
-    struct provider far = {.id = "far", .city = "overseas", .abroad = true}, near = {.id = "near", .city = "cn"};
-    const char *named[] = {"far"};
+    struct provider *far = (struct provider *)catalog_provider(c, "cloud");
+    const struct provider *near = catalog_provider(c, "idc");
+    const char *named[] = {"cloud"};
     struct constraints *k = (struct constraints *)&b->workload->constraints;
+    far->abroad = true;
     k->city = NULL;
     k->n_providers = 0;
-    cr_assert(market_provider_allowed(b, &near, false));
-    cr_assert(!market_provider_allowed(b, &far, false));
-    cr_assert(!market_provider_allowed(b, &far, true));
+    cr_assert_eq(market_providers(b), 0);
+    cr_assert(market_provider_allowed(b, near, false));
+    cr_assert(!market_provider_allowed(b, far, false));
+    cr_assert(!market_provider_allowed(b, far, true));
     k->providers = named;
     k->n_providers = 1;
-    cr_assert(market_provider_allowed(b, &far, false));
-    cr_assert(!market_provider_allowed(b, &near, false));
+    cr_assert_eq(market_providers(b), 0);
+    cr_assert(market_provider_allowed(b, far, false));
+    cr_assert(!market_provider_allowed(b, near, false));
+    k->city = "shenzhen";
+    cr_assert_eq(market_providers(b), 0);
+    cr_assert(!market_provider_allowed(b, far, false), "the city binds");
+    cr_assert(market_provider_allowed(b, far, true), "but not the far half of a pair");
     arena_free(arena);
     test_catalog_free(c);
 }
