@@ -101,6 +101,7 @@ static const struct jfield measured_fields[] = {
     NUMBER(iteration_time_cv, 0, 100, 0),
     NUMBER(two_node_speedup, 0, 10, J_EXCLUSIVE_MIN),
     NUMBER(parallel_file_system_gbps, 0, 1e6, J_EXCLUSIVE_MIN),
+    {"verdict", J_ENUM, OF(verdict), 0, 0, 0, ENUM_VERDICT, NULL, NULL},
 };
 const struct jspec spec_measured = {JFIELDS(measured_fields), offsetof(struct measured, stated)};
 

@@ -188,6 +188,8 @@ static void encode_measured(struct encode *e, const struct measured *m)
     member(w, "peak_memory_gb", m->peak_memory_gb, m->peak_memory_gb >= 0);
     member(w, "comm_share_pct", m->comm_share_pct, m->comm_share_pct >= 0);
     member(w, "iteration_time_cv", m->iteration_time_cv, m->iteration_time_cv >= 0);
+    if (m->verdict != VERDICT_INSUFFICIENT)
+        jw_string(w, "verdict", verdict_name(m->verdict));
     jw_end_object(w);
 }
 

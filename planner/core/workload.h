@@ -48,11 +48,25 @@ enum weight_format {
 };
 enum scenario { SCEN_UNSTATED = 0, SCEN_FIXED_BATCH, SCEN_OFFLINE, SCEN_SERVER, SCEN_SINGLE_STREAM };
 
+/* What a diagnosis concludes (planner/diagnosis/), here because a workload may carry it. In order of precedence: of two
+ * findings the later one is the verdict. */
+enum verdict {
+    VERDICT_INSUFFICIENT = 0,    /* too little to judge */
+    VERDICT_HEALTHY,             /* works as it should; no need shown */
+    VERDICT_PCIE_BOUND,          /* cards joined by PCIe only */
+    VERDICT_REAL_NEED,           /* add cards of the same model */
+    VERDICT_WAITING,             /* busy, but far under the power limit */
+    VERDICT_BANDWIDTH_BOUND,     /* memory bandwidth saturated while compute idles */
+    VERDICT_UNSTABLE_ITERATIONS, /* CPU preprocessing or network I/O */
+    VERDICT_DATA_PIPELINE,       /* data loading or code */
+    VERDICT_COUNT
+};
+
 /* Wire name of an enum value <-> value, one table each (workload_names.c): workload_enum_name(ENUM_METHOD, v). */
 enum workload_enum {
     ENUM_METHOD, ENUM_PRECISION, ENUM_OPTIMIZER, ENUM_LOSS_IMPL, ENUM_SHARDING, ENUM_OFFLOAD, ENUM_RECOMPUTE,
     ENUM_GRAD_SYNC, ENUM_EP_DISPATCH, ENUM_TEAM, ENUM_PRIORITY, ENUM_KIND, ENUM_LANGUAGE, ENUM_ENGINE,
-    ENUM_WEIGHT_FORMAT, ENUM_SCENARIO, ENUM_FFN
+    ENUM_WEIGHT_FORMAT, ENUM_SCENARIO, ENUM_FFN, ENUM_VERDICT
 };
 const char *workload_enum_name(enum workload_enum e, int value);            /* NULL for unstated or unknown */
 int workload_enum_parse(enum workload_enum e, const char *name, int *ret);  /* -1 when unknown */
@@ -109,6 +123,7 @@ struct measured {
     struct layout layout;
     double gpu_util_pct, memory_used_pct, peak_memory_gb, comm_share_pct, iteration_time_cv; /* < 0 = not stated */
     double two_node_speedup, parallel_file_system_gbps; /* 0 = not stated */
+    enum verdict verdict; /* of the diagnosis these readings come from; INSUFFICIENT = not stated */
 };
 
 struct serving {

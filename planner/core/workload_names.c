@@ -74,6 +74,14 @@
 #define SCENARIOS(X)                                                                                                   \
     X(SCEN_FIXED_BATCH, "fixed_batch")                                                                                 \
     X(SCEN_OFFLINE, "offline") X(SCEN_SERVER, "server") X(SCEN_SINGLE_STREAM, "single_stream")
+#define VERDICTS(X)                                                                                                    \
+    X(VERDICT_INSUFFICIENT, "insufficient")                                                                            \
+    X(VERDICT_HEALTHY, "healthy")                                                                                      \
+    X(VERDICT_PCIE_BOUND, "pcie_bound")                                                                                \
+    X(VERDICT_REAL_NEED, "real_need")                                                                                  \
+    X(VERDICT_WAITING, "waiting")                                                                                      \
+    X(VERDICT_BANDWIDTH_BOUND, "bandwidth_bound")                                                                      \
+    X(VERDICT_UNSTABLE_ITERATIONS, "unstable_iterations") X(VERDICT_DATA_PIPELINE, "data_pipeline")
 #define FFNS(X) X(FFN_GATED, "gated") X(FFN_PLAIN, "plain")
 
 struct enum_names {
@@ -104,6 +112,7 @@ NAMES(engines, ENGINES)
 NAMES(weight_formats, WEIGHT_FORMATS)
 NAMES(scenarios, SCENARIOS)
 NAMES(ffns, FFNS)
+NAMES(verdicts, VERDICTS)
 
 static const struct enum_names TABLE[] = {
     [ENUM_METHOD] = ROW(methods, METHODS),
@@ -123,6 +132,7 @@ static const struct enum_names TABLE[] = {
     [ENUM_WEIGHT_FORMAT] = ROW(weight_formats, WEIGHT_FORMATS),
     [ENUM_SCENARIO] = ROW(scenarios, SCENARIOS),
     [ENUM_FFN] = ROW(ffns, FFNS),
+    [ENUM_VERDICT] = ROW(verdicts, VERDICTS),
 };
 
 const char *workload_enum_name(enum workload_enum e, int value)

@@ -177,19 +177,10 @@ static void fill_measured(struct diagnosis *d, const struct thresholds *t, const
     struct measured *m = &d->measured;
     *m = blank.measured;
     const struct iteration_stats *s = &d->iterations;
-    struct card_list working = {.arena = d->cards.arena}; /* an idle card's zero is no reading of the job */
-    for (size_t i = 0; i < d->cards.n; i++)
-        if (!card_is_idle(&d->cards.items[i], t)) {
-            struct card_reading *r = arena_push(working.arena, &working);
-            if (r != NULL)
-                *r = d->cards.items[i];
-        }
-    const struct card_list *of = working.n > 0 ? &working : &d->cards;
-    double busy = mean_over(of, utilisation), full = mean_over(of, card_memory_share);
-    if (of->n == 0)
-        busy = unknown->utilisation_pct;
+    const struct card_list *of = &d->cards;
+    double busy = of->n > 0 ? d->mean_utilisation_pct : unknown->utilisation_pct;
     m->gpu_util_pct = isfinite(busy) ? busy : -1;
-    m->memory_used_pct = isfinite(full) ? fmin(100 * full, 100) : -1;
+    m->memory_used_pct = isfinite(d->mean_memory_share) ? fmin(100 * d->mean_memory_share, 100) : -1;
     m->gpus = (int)of->n;
     const struct gpu *gpu = of->n > 0 ? of->items[0].gpu : NULL;
     for (size_t i = 0; i < of->n; i++) {
@@ -199,6 +190,8 @@ static void fill_measured(struct diagnosis *d, const struct thresholds *t, const
     m->gpu = gpu != NULL ? gpu->id : NULL;
     if (s->peak_memory_gb > m->peak_memory_gb)
         m->peak_memory_gb = s->peak_memory_gb;
+    if (m->gpu == NULL) /* of nobody knows which card: it limits nothing */
+        m->peak_memory_gb = -1;
     double step = isfinite(s->steady_mean_s) ? s->steady_mean_s : s->mean_s;
     if (s->read && step > 0 && m->gpu != NULL) /* a throughput of nobody knows which card scales to nothing */
         m->step_time_s = step;
@@ -206,7 +199,8 @@ static void fill_measured(struct diagnosis *d, const struct thresholds *t, const
         m->iteration_time_cv = s->steady_cv;
     m->global_batch = s->global_batch;
     m->seq_len = s->seq_len;
-    m->stated = m->gpus > 0 || m->gpu_util_pct >= 0 || m->iteration_time_cv >= 0 || m->peak_memory_gb >= 0;
+    m->verdict = d->verdict; /* the averages above may hide what the single cards or links showed */
+    m->stated = m->verdict != VERDICT_INSUFFICIENT || m->gpus > 0 || m->gpu_util_pct >= 0 || m->iteration_time_cv >= 0;
 }
 
 static void start(struct diagnosis *d, struct arena *arena)
@@ -285,6 +279,16 @@ int diagnosis_of_measured(const struct measured *m, const struct catalog *c, con
     struct reason reasons[3] = {judge_card(&cards.unknown.reading, &t),
                                 judge_variation(m->iteration_time_cv >= 0 ? m->iteration_time_cv : NAN, &t),
                                 judge_communication(m->comm_share_pct >= 0 ? m->comm_share_pct / 100 : NAN, &t)};
-    conclude(ret, reasons, 3, &t);
+    size_t n = 3;
+    if (m->verdict != VERDICT_INSUFFICIENT) { /* a diagnosis saw more than averages; only graver figures overrule it */
+        struct reason best = judge_stated(m, &t);
+        for (size_t i = 0; i < 3; i++)
+            if (reasons[i].verdict == best.verdict ||
+                (verdict_not_cards(reasons[i].verdict) && reasons[i].verdict > best.verdict))
+                best = reasons[i];
+        reasons[0] = best;
+        n = 1;
+    }
+    conclude(ret, reasons, n, &t);
     return arena_failed(arena) ? err_set(err, ERR_NOMEM, "no room for a diagnosis") : 0;
 }

@@ -14,19 +14,6 @@
 #include "planner/core/note.h"
 #include "planner/core/workload.h"
 
-/* In order of precedence: of two findings the later one is the verdict. */
-enum verdict {
-    VERDICT_INSUFFICIENT = 0,    /* too little to judge */
-    VERDICT_HEALTHY,             /* works as it should; no need shown */
-    VERDICT_PCIE_BOUND,          /* cards joined by PCIe only */
-    VERDICT_REAL_NEED,           /* add cards of the same model */
-    VERDICT_WAITING,             /* busy, but far under the power limit */
-    VERDICT_BANDWIDTH_BOUND,     /* memory bandwidth saturated while compute idles */
-    VERDICT_UNSTABLE_ITERATIONS, /* CPU preprocessing or network I/O */
-    VERDICT_DATA_PIPELINE,       /* data loading or code */
-    VERDICT_COUNT
-};
-
 const char *verdict_name(enum verdict v); /* "data_pipeline": wire name and code of its finding */
 /* More cards would not help: waiting, bandwidth_bound, unstable_iterations, data_pipeline. */
 bool verdict_not_cards(enum verdict v);

@@ -30,18 +30,8 @@ int thresholds_bind(const struct param_table *params, struct thresholds *ret, st
 
 const char *verdict_name(enum verdict v)
 {
-    switch (v) {
-    case VERDICT_INSUFFICIENT: return "insufficient";
-    case VERDICT_HEALTHY: return "healthy";
-    case VERDICT_PCIE_BOUND: return "pcie_bound";
-    case VERDICT_REAL_NEED: return "real_need";
-    case VERDICT_WAITING: return "waiting";
-    case VERDICT_BANDWIDTH_BOUND: return "bandwidth_bound";
-    case VERDICT_UNSTABLE_ITERATIONS: return "unstable_iterations";
-    case VERDICT_DATA_PIPELINE: return "data_pipeline";
-    case VERDICT_COUNT: break;
-    }
-    return "insufficient";
+    const char *name = workload_enum_name(ENUM_VERDICT, (int)v);
+    return name != NULL ? name : "insufficient";
 }
 
 bool verdict_not_cards(enum verdict v)
@@ -146,6 +136,26 @@ struct reason judge_communication(double share, const struct thresholds *t)
     return lacking("no_rule_fired", "communication_share", share, t->communication_share);
 }
 
+/* A verdict that a workload brings along: the figure it usually turns on, where the workload has that. */
+struct reason judge_stated(const struct measured *m, const struct thresholds *t)
+{
+    switch (m->verdict) {
+    case VERDICT_UNSTABLE_ITERATIONS:
+        return because(m->verdict, "iteration_time_cv", m->iteration_time_cv >= 0 ? m->iteration_time_cv : NAN,
+                       t->iteration_cv);
+    case VERDICT_WAITING: return because(m->verdict, "power_share", NAN, t->power_low_share);
+    case VERDICT_BANDWIDTH_BOUND: return because(m->verdict, "memory_busy_pct", NAN, t->bandwidth_saturated_pct);
+    case VERDICT_PCIE_BOUND: return because(m->verdict, "pcie_pairs", NAN, 0);
+    case VERDICT_DATA_PIPELINE:
+    case VERDICT_REAL_NEED:
+    case VERDICT_HEALTHY:
+    case VERDICT_INSUFFICIENT:
+    case VERDICT_COUNT: break;
+    }
+    return because(m->verdict, "utilisation_pct", m->gpu_util_pct >= 0 ? m->gpu_util_pct : NAN,
+                   m->verdict == VERDICT_DATA_PIPELINE ? t->low_utilisation_pct : t->high_utilisation_pct);
+}
+
 struct reason judge_topology(const struct topology *topology)
 {
     if (!topology->read || topology->gpus < 2 || topology->nvlink_pairs + topology->pcie_pairs == 0)
@@ -171,8 +181,12 @@ struct note *finding_add(struct diagnosis *d, const struct reason *why, int card
     note_text(&f->note, "metric", why->metric);
     if (isfinite(why->value))
         figure(&f->note, "value", why->value);
+    else
+        note_text(&f->note, "value", "-");
     if (isfinite(why->threshold))
         figure(&f->note, "threshold", why->threshold);
+    else
+        note_text(&f->note, "threshold", "-");
     return &f->note;
 }
 

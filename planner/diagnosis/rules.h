@@ -30,6 +30,7 @@ struct reason judge_card(const struct card_reading *r, const struct thresholds *
 struct reason judge_iterations(const struct iteration_stats *s, const struct thresholds *t);
 struct reason judge_variation(double cv, const struct thresholds *t);
 struct reason judge_communication(double share, const struct thresholds *t);
+struct reason judge_stated(const struct measured *m, const struct thresholds *t);
 struct reason judge_topology(const struct topology *topology);
 
 /* Appends what a reason says; card -1 = all. Returns its note, to hang more figures on. */

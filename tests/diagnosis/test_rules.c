@@ -185,7 +185,7 @@ Test(rules, an_average_hides_an_idle_or_a_saturated_card)
     cr_expect(says(&d, "card_verdict"), "each saturated card is told of");
     cr_expect_eq(d.cards.items[0].verdict, VERDICT_REAL_NEED);
     cr_expect_eq(d.cards.items[1].verdict, VERDICT_INSUFFICIENT);
-    cr_expect_eq(d.measured.gpus, 2);
+    cr_expect_eq(d.measured.gpus, 3);
     const struct card starved[] = {{99, 70000, 81920, 390, 400}, {10, 79000, 81920, 90, 400}, {5, 79000, 81920, 90, 400}};
     d = of_cards(starved, 3);
     IS(d, VERDICT_DATA_PIPELINE); /* though the mean of memory and utilisation would not say so of any card */
@@ -244,18 +244,42 @@ Test(rules, a_measured_block_gets_the_same_verdicts)
     }
 }
 
+/* What single cards, power, links and logs showed must not get lost in the averages of the measured block. */
 Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
 {
     static const struct card cards[][2] = {{{35, 77800, 81920, 150, 400}, {41, 77900, 81920, 160, 400}},
                                            {{97, 79000, 81920, 390, 400}, {99, 78000, 81920, 380, 400}},
                                            {{70, 40000, 81920, 300, 400}, {75, 41000, 81920, 300, 400}},
+                                           {{100, 79000, 81920, 110, 400}, {100, 79000, 81920, 120, 400}},
+                                           {{99, 79000, 81920, 390, 400}, {0, 4, 81920, 60, 400}},
+                                           {{0, 80000, 81920, 60, 400}, {100, 30000, 81920, 390, 400}},
                                            {{0, 4, 81920, 60, 400}, {0, 4, 81920, 60, 400}}};
-    for (size_t i = 0; i < N(cards); i++) {
-        struct diagnosis d = of_cards(cards[i], 2), again;
+    struct diagnosis_input in[N(cards) + 3];
+    for (size_t i = 0; i < N(cards); i++)
+        in[i] = (struct diagnosis_input){.nvidia_smi_csv = csv(cards[i], 2)};
+    in[N(cards)] = (struct diagnosis_input){.topo = "GPU0 X PHB\nGPU1 PHB X\n"};
+    in[N(cards) + 1] = (struct diagnosis_input){.dmon = "# gpu sm mem\n# Idx % %\n 0 99 95\n 0 98 93\n"};
+    in[N(cards) + 2] = (struct diagnosis_input){.training_log = "Time 1.1 (1.1) Data 0.9 (0.9)\nTime 1.1 (1.1) Data 0.9 (0.9)\n"};
+    for (size_t i = 0; i < N(in); i++) {
+        struct diagnosis d = run(in[i]), again;
         struct err err = {0};
         cr_assert_eq(diagnosis_from_measured(&d.measured, test_catalog(), arena, &again, &err), 0);
         cr_expect_str_eq(verdict_name(again.verdict), verdict_name(d.verdict), "case %zu", i);
+        cr_expect_eq(again.findings.n > 0, true);
+        struct fault_list faults = {0};
+        struct workload w;
+        workload_init(&w);
+        w.training = (struct training){.stated = true, .tokens = 1e9};
+        w.measured = d.measured;
+        workload_check(&w, "/workload", true, &faults);
+        cr_expect_eq(faults.n, 0u, "case %zu: %s", i, faults.items[0].detail);
     }
+    /* graver figures that a caller adds overrule what the diagnosis said */
+    struct diagnosis d = of_cards(cards[1], 2), again;
+    struct err err = {0};
+    d.measured.iteration_time_cv = 0.6;
+    cr_assert_eq(diagnosis_from_measured(&d.measured, test_catalog(), arena, &again, &err), 0);
+    IS(again, VERDICT_UNSTABLE_ITERATIONS);
 }
 
 Test(rules, thresholds_are_assumptions_a_request_may_set)

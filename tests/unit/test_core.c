@@ -87,7 +87,7 @@ Test(names, every_enum_value_goes_out_and_comes_back)
         {ENUM_PRIORITY, PRIORITY_CHEAPEST, PRIORITY_FASTEST}, {ENUM_KIND, KIND_SINGLE_MACHINE, KIND_UNIVERSITY_TIME},
         {ENUM_LANGUAGE, LANG_ZH_CN, LANG_EN}, {ENUM_ENGINE, ENGINE_VLLM, ENGINE_ATOM},
         {ENUM_WEIGHT_FORMAT, WF_BF16, WF_GGUF_Q8_0}, {ENUM_SCENARIO, SCEN_FIXED_BATCH, SCEN_SINGLE_STREAM},
-        {ENUM_FFN, FFN_GATED, FFN_PLAIN},
+        {ENUM_FFN, FFN_GATED, FFN_PLAIN}, {ENUM_VERDICT, VERDICT_INSUFFICIENT, VERDICT_DATA_PIPELINE},
     };
     for (size_t i = 0; i < N(enums); i++) {
         for (int v = enums[i].first; v <= enums[i].last; v++) {
