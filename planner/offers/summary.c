@@ -167,7 +167,7 @@ static int diagnose(struct build *b, struct plan *plan, struct err *err)
     struct diagnosis d;
     if (!w->measured.stated)
         return 0;
-    if (diagnosis_from_measured(&w->measured, b->catalog, b->arena, &d, err) != 0)
+    if (diagnosis_of_measured(&w->measured, b->catalog, &b->params, b->arena, &d, err) != 0)
         return -1;
     if (d.verdict == VERDICT_INSUFFICIENT || d.findings.n == 0)
         return 0;
