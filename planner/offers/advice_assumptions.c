@@ -38,6 +38,7 @@ static const struct listed {
     {"university_restart_hours", UNIVERSITY},
     {"university_user_class", UNIVERSITY},
     {"run_result_gb_per_billion_params", HYBRID},
+    {"peak_hours_per_day", HYBRID},
     {"desensitise_days", SENSITIVE},
     {"budget_contingency_share", BUDGET},
     {"budget_reserve_share_max", BUDGET},

@@ -56,13 +56,22 @@ static void add_supply(struct option *o, const char *role, const struct offer *o
     s->term_units = terms_of(rate, most, by_card ? (int64_t)cards * units : units);
 }
 
+/* A group without steps works for the service alone: its lines are the reserve's. */
+static bool has_steps(const struct draft *d, int group)
+{
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].group == group)
+            return true;
+    return false;
+}
+
 static void answer_supply(const struct draft *d, struct option *o)
 {
     for (int g = 0; g < d->n_groups; g++) {
         const struct draft_group *group = &d->groups[g];
         bool serve = strcmp(group->role, "serve") == 0;
         if (!serve || d->reserve == NULL || d->reserve->offer == NULL)
-            add_supply(o, group->role, group->offer, group->by_card, group->cards, group->units, false);
+            add_supply(o, group->role, group->offer, group->by_card, group->cards, group->units, !has_steps(d, g));
     }
     const struct reserve_plan *r = d->reserve;
     if (r == NULL || r->offer == NULL)

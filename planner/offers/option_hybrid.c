@@ -12,6 +12,7 @@
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/hybrid_serving.h"
 #include "planner/offers/quality.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_GPUS_MAX = 8, HYBRID_FITTING_MAX = 2, HYBRID_SPLITS_MAX = 5 };
@@ -334,28 +335,46 @@ static int add_pair(struct build *b, const struct pair *p, struct option_list *o
     return option_list_add(b, out, &drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
+static void refuse_burst(struct build *b, const char *why)
+{
+    note_text(build_refuse(b, KIND_HYBRID_CLOUD, "nothing_to_burst"), "why", why);
+    if (strcmp(why, "data_sensitive") == 0)
+        build_refuse(b, KIND_HYBRID_CLOUD, "data_sensitive");
+}
+
+/* A workload that is nothing but a service: its peaks may burst. */
+static int service_only(struct build *b, struct option_list *out, struct err *err)
+{
+    const char *why;
+    const size_t before = out->n;
+    if (hybrid_serving_build(b, out, &why, err))
+        return -1;
+    if (why)
+        refuse_burst(b, why);
+    else if (out->n == before)
+        build_refuse(b, KIND_HYBRID_CLOUD, "no_line");
+    return 0;
+}
+
 /* The rule that leaves nothing to send out; true when refused. */
 static bool refused(struct build *b)
 {
     const struct constraints *c = &b->workload->constraints;
     const char *why = NULL;
-    if (!b->trains)
-        why = "no_training";
-    else if (c->data_sensitive && c->can_desensitise != TRI_YES)
+    if (c->data_sensitive && c->can_desensitise != TRI_YES)
         why = "data_sensitive";
     else if (b->training.parallel_runs < 2)
         why = "one_run_at_a_time";
-    if (!why)
-        return false;
-    note_text(build_refuse(b, KIND_HYBRID_CLOUD, "nothing_to_burst"), "why", why);
-    if (strcmp(why, "data_sensitive") == 0)
-        build_refuse(b, KIND_HYBRID_CLOUD, "data_sensitive");
-    return true;
+    if (why)
+        refuse_burst(b, why);
+    return why != NULL;
 }
 
 int option_hybrid_build(struct build *b, struct option_list *out, struct err *err)
 {
     struct hybrid_terms terms;
+    if (!b->trains)
+        return service_only(b, out, err);
     if (refused(b))
         return 0;
     if (hybrid_terms_bind(&b->params, &terms, err))

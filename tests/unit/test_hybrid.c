@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/offers/hybrid_serving.h"
 #include "planner/offers/option_hybrid.h"
 #include "planner/offers/quality.h"
 #include "tests/support/small_market.h"
@@ -193,4 +194,66 @@ Test(hybrid, the_split_follows_the_priority)
     cr_expect_leq(totals[0], totals[1]);
     cr_expect_geq(days[0], days[1]);
     cr_expect_eq(out_lanes[0], 1, "the cloud is dearer: as little as may be goes out when cost rules");
+}
+
+static struct workload service(void)
+{
+    struct workload w = small_workload(market);
+    w.training.stated = false;
+    w.serving.stated = true;
+    w.serving.requests_per_s = 40;
+    w.serving.peak_factor = 4;
+    w.serving.input_tokens = 1000;
+    w.serving.output_tokens = 300;
+    w.serving.months = 3;
+    return w;
+}
+
+Test(hybrid, base_load_and_peaks_make_the_whole_load)
+{
+    for (double peak = 1; peak < 8; peak += 0.5)
+        for (double share = 0; share <= 1; share += 0.25) {
+            const struct hybrid_load l = hybrid_load_of(peak, share);
+            cr_expect_float_eq(l.home + l.burst, peak, 1e-9);
+            cr_expect(l.home >= 1 && l.burst >= -1e-9);
+        }
+}
+
+Test(hybrid, serving_peaks_burst)
+{
+    struct workload w = service();
+    struct build *b;
+    struct option_list out = options_of(&w, &b);
+    cr_assert_eq(out.n, 1);
+    const struct draft *d = out.items[0];
+    cr_assert(d->reserve && d->reserve != &b->reserve);
+    int64_t at_home = 0, outside = 0, sum = 0;
+    for (size_t i = 0; i < d->reserve->n_lines; i++) {
+        const struct cost_line *l = &d->reserve->lines[i];
+        cr_expect_eq(l->section, SECTION_INFERENCE_RESERVE);
+        sum += l->minor;
+        *(l->sku->provider->kind == PROVIDER_LOCAL_IDC ? &at_home : &outside) += l->minor;
+        if (l->sku->provider->kind == PROVIDER_PUBLIC_CLOUD) /* 90 days of 4 hours, by the hour */
+            cr_expect(l->mode == MODE_HOURLY && l->quantity_milli % 360000 == 0, "%lld",
+                      (long long)l->quantity_milli);
+    }
+    cr_expect(at_home > 0 && outside > 0);
+    cr_expect_eq(sum, d->reserve->net);
+    const struct draft_extra *line = extra_of(d, SECTION_NETWORK);
+    cr_assert(line);
+    cr_expect_float_eq(line->quantity, 3, 1e-9, "the line is paid for as long as the service runs");
+    cr_expect(note_find(&d->reasons, "hybrid_serving_split"));
+}
+
+Test(hybrid, a_flat_or_sensitive_service_has_nothing_to_burst)
+{
+    struct workload w = service();
+    struct build *b;
+    w.serving.peak_factor = 1;
+    cr_expect_eq(options_of(&w, &b).n, 0);
+    cr_expect_str_eq(note_find(&b->refusals[KIND_HYBRID_CLOUD], "nothing_to_burst")->args[0].text, "flat_load");
+    w = service();
+    w.constraints.data_sensitive = true;
+    cr_expect_eq(options_of(&w, &b).n, 0);
+    cr_expect(note_find(&b->refusals[KIND_HYBRID_CLOUD], "data_sensitive"));
 }

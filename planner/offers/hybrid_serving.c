@@ -1,0 +1,257 @@
+/* hybrid_serving.c — see hybrid_serving.h.
+ *
+ * The replicas at home carry a base load around the clock, by the month; the replicas in the cloud carry what lies
+ * above it for the peak hours of a day, by the hour. Where the base is cut is tried at a few levels between the mean
+ * and the peak, and the cheapest is kept. Sensitive requests never leave, so there is no such option for them.
+ */
+#include "planner/offers/hybrid_serving.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "planner/offers/costing.h"
+
+enum { SERVING_PAIRS_MAX = 2, SERVING_OFFERS_MAX = 8, SERVING_CARDS_MAX = 3, SERVING_LEVELS = 2 };
+
+/* One side of the line with its replicas. */
+struct part {
+    const struct offer *offer;
+    struct serving_sizing sizing;
+    bool by_card;
+    int units;
+    int64_t net, tax;
+    struct bill bill;
+};
+
+struct hybrid_load hybrid_load_of(double peak_factor, double share)
+{
+    const double home = 1 + (peak_factor - 1) * share;
+    return (struct hybrid_load){home, peak_factor - home};
+}
+
+static double month_of(const struct offer *o)
+{
+    const double node = o->node_month_micros / o->sku->gpus_per_node;
+    return !o->by_card ? node : !o->by_node ? o->card_month_micros : fmin(node, o->card_month_micros);
+}
+
+static double peak_hours(const struct build *b)
+{
+    const struct param *p = param_find(&b->params, "peak_hours_per_day");
+    const double day = b->reserve.serving.hours_per_day > 0 ? b->reserve.serving.hours_per_day : 24;
+    return p ? fmin(p->value, day) : day;
+}
+
+static struct serving scaled(const struct serving *load, double factor, bool spare)
+{
+    struct serving s = *load;
+    s.requests_per_s *= factor;
+    s.concurrency *= factor;
+    s.users *= factor;
+    s.peak_factor = 1;
+    if (!spare)
+        s.spare_replicas = 0;
+    return s;
+}
+
+static int size_on(struct build *b, const struct offer *o, const struct serving *load, struct serving_sizing *ret,
+                   struct err *err)
+{
+    const struct serving_sizing_request q = {
+        .model = b->workload->serving.own_model ? &b->workload->serving.model : &b->workload->model,
+        .serving = load,
+        .gpu = o->sku->gpu,
+        .intra = o->sku->intra,
+        .gpus_per_node = o->sku->gpus_per_node,
+        .load_low = b->a.load_low,
+        .load_high = b->a.load_high,
+        .utilisation_target = b->a.serving_utilisation_target,
+    };
+    return serving_size(b->serving_k, &q, b->arena, ret, err);
+}
+
+/* Whole nodes for replicas that never leave theirs, or single cards. */
+static int units_for(const struct offer *o, bool by_card, const struct serving_sizing *s)
+{
+    const int node = o->sku->gpus_per_node, each = s->gpus_per_replica > 0 ? s->gpus_per_replica : 1;
+    const int usable = each <= node ? node / each * each : node;
+    return by_card ? s->gpus : (s->gpus + usable - 1) / usable;
+}
+
+static int bill_part(const struct build *b, struct part *p, double hours_per_day)
+{
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    size_t n = (size_t)ceil(b->reserve.months * b->a.month_days - 1e-9);
+    n = n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX;
+    for (size_t i = 0; i < n; i++)
+        days[i] = (struct tariff_day){(int32_t)i, (int32_t)(ceil(hours_per_day - 1e-9) * 1000), 0, false};
+    costing_start(&p->bill);
+    if (costing_cover(p->offer, p->by_card, days, n, p->units, NULL, &p->bill) || p->bill.failed)
+        return -1;
+    return costing_sum(&p->bill, &p->net, &p->tax);
+}
+
+/* The provider's machines that may serve, one of each card, cheapest card first. */
+static size_t offers_at(struct build *b, const struct provider *at, bool far, const struct offer **ret, size_t max)
+{
+    size_t n = 0;
+    for (size_t g = 0; g < b->catalog->n_gpus; g++) {
+        const struct market_query q = {.gpu = &b->catalog->gpus[g],
+                                       .provider_kinds = 1u << at->kind,
+                                       .provider = at,
+                                       .serves = true,
+                                       .any_city = far};
+        const struct offer *o;
+        if (market_find(b, &q, &o, 1) == 0)
+            continue;
+        size_t at_place = n < max ? n++ : max;
+        for (; at_place > 0 && month_of(ret[at_place - 1]) > month_of(o); at_place--)
+            if (at_place < max)
+                ret[at_place] = ret[at_place - 1];
+        if (at_place < max)
+            ret[at_place] = o;
+    }
+    return n;
+}
+
+/* The cheapest of these machines for this load; best->offer stays NULL where none can. */
+static int place(struct build *b, const struct offer *const *offers, size_t n, const struct serving *load,
+                 double hours_per_day, struct part *best, struct err *err)
+{
+    int tried = 0;
+    *best = (struct part){0};
+    for (size_t i = 0; i < n && tried < SERVING_CARDS_MAX; i++) {
+        struct part p = {.offer = offers[i], .by_card = offers[i]->by_card};
+        if (size_on(b, p.offer, load, &p.sizing, err) || !p.sizing.feasible)
+            continue;
+        tried++;
+        p.units = units_for(p.offer, p.by_card, &p.sizing);
+        if (bill_part(b, &p, hours_per_day) == 0 && (!best->offer || p.net < best->net))
+            *best = p;
+    }
+    return arena_failed(b->arena) ? err_set(err, ERR_NOMEM, "hybrid service does not fit") : 0;
+}
+
+/* The two parts as the reserve of one option. -1: too many lines, or an amount out of range. */
+static int join(const struct build *b, const struct part *home, const struct part *cloud, struct reserve_plan *ret)
+{
+    *ret = b->reserve;
+    ret->offer = home->offer;
+    ret->sizing = home->sizing;
+    ret->sizing.replicas += cloud->sizing.replicas;
+    ret->by_card = home->by_card;
+    ret->units = ret->units_low = ret->units_high = home->units;
+    ret->n_lines = home->bill.n + cloud->bill.n;
+    if (ret->n_lines > RESERVE_LINES_MAX || money_add(home->net, cloud->net, &ret->net) ||
+        money_add(home->tax, cloud->tax, &ret->tax) || b->reserve.net <= 0)
+        return -1;
+    memcpy(ret->lines, home->bill.lines, home->bill.n * sizeof *ret->lines);
+    memcpy(ret->lines + home->bill.n, cloud->bill.lines, cloud->bill.n * sizeof *ret->lines);
+    ret->deposit = home->bill.deposit + cloud->bill.deposit;
+    /* The band of the load moves this service as it moves the plain one. */
+    ret->net_low = (int64_t)llround((double)ret->net * (double)b->reserve.net_low / (double)b->reserve.net);
+    ret->net_high = (int64_t)llround((double)ret->net * (double)b->reserve.net_high / (double)b->reserve.net);
+    return 0;
+}
+
+static const struct price *line_price(struct build *b, const struct dedicated_line *line, int64_t *ret_micros,
+                                      enum price_unit *ret_unit)
+{
+    static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
+    const struct price *price;
+    for (size_t i = 0; i < 2; i++) {
+        *ret_unit = units[i];
+        if (market_unit_price(b, SUBJECT_LINE, line->id, NULL, units[i], &price, ret_micros) == 0)
+            return price;
+    }
+    return NULL;
+}
+
+static int add_draft(struct build *b, const struct dedicated_line *line, const struct part *home,
+                     const struct part *cloud, struct option_list *out)
+{
+    struct draft *d = draft_new(b, KIND_HYBRID_CLOUD);
+    struct reserve_plan *reserve = arena_alloc(b->arena, sizeof *reserve);
+    enum price_unit unit;
+    int64_t micros = 0;
+    const struct price *price = line_price(b, line, &micros, &unit);
+    if (!d || !reserve)
+        return -1;
+    if (!price || join(b, home, cloud, reserve))
+        return 0;
+    const int cards = home->by_card ? home->sizing.gpus_per_replica : home->offer->sku->gpus_per_node;
+    d->reserve = reserve;
+    d->train_group = draft_add_group(d, home->offer, "serve", home->by_card, cards > 0 ? cards : 1, 1);
+    draft_add_group(d, cloud->offer, "burst", cloud->by_card, cloud->by_card ? 1 : cloud->offer->sku->gpus_per_node,
+                    cloud->units);
+    d->estimate = &reserve->sizing.at_peak;
+    d->shape = build_shape(b, home->offer->sku, cards > 0 ? cards : 1, 1, NULL);
+    struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_SERVE, PHASE_SERVE);
+    x->item = line->id;
+    x->price = price;
+    x->unit = unit;
+    x->unit_micros = micros;
+    x->quantity = ceil(b->reserve.months) * (unit == UNIT_MBPS_MONTH ? line->gbps * 1000 : 1);
+    struct note *n = note_add(&d->reasons, "hybrid_serving_split");
+    note_num(note_num(n, "home_replicas", home->sizing.replicas), "burst_replicas", cloud->sizing.replicas);
+    note_num(n, "peak_hours", peak_hours(b));
+    note_text(note_text(n, "home", home->offer->sku->provider->id), "cloud", cloud->offer->sku->provider->id);
+    if (phases_standard(b, d, d->train_group, d->train_group, 1, 0))
+        return 0;
+    return option_list_add(b, out, d);
+}
+
+/* The cheapest level of the base load for one pair of ends. */
+static int try_pair(struct build *b, const struct dedicated_line *line, struct option_list *out, struct err *err)
+{
+    const bool turned = line->a->kind == PROVIDER_PUBLIC_CLOUD;
+    const struct provider *home_at = turned ? line->b : line->a, *cloud_at = turned ? line->a : line->b;
+    const struct serving *load = &b->reserve.serving;
+    const double day = load->hours_per_day > 0 ? fmin(load->hours_per_day, 24) : 24;
+    struct part home, cloud, *best = arena_array(b->arena, 2, sizeof *best);
+    const struct offer *at_home[SERVING_OFFERS_MAX], *at_cloud[SERVING_OFFERS_MAX];
+    if (!best)
+        return err_set(err, ERR_NOMEM, "hybrid service does not fit");
+    const size_t n_home = offers_at(b, home_at, false, at_home, SERVING_OFFERS_MAX);
+    const size_t n_cloud = offers_at(b, cloud_at, true, at_cloud, SERVING_OFFERS_MAX);
+    for (int i = 0; i < (b->lean ? 1 : SERVING_LEVELS); i++) {
+        const struct hybrid_load cut = hybrid_load_of(load->peak_factor, (double)i / SERVING_LEVELS);
+        const struct serving base = scaled(load, cut.home, true), above = scaled(load, cut.burst, false);
+        if (place(b, at_home, n_home, &base, day, &home, err) ||
+            place(b, at_cloud, n_cloud, &above, peak_hours(b), &cloud, err))
+            return -1;
+        if (!home.offer || !cloud.offer || (best[0].offer && home.net + cloud.net >= best[0].net + best[1].net))
+            continue;
+        best[0] = home;
+        best[1] = cloud;
+    }
+    if (!best[0].offer)
+        return 0;
+    return add_draft(b, line, &best[0], &best[1], out) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+}
+
+static bool is_pair(const struct build *b, const struct dedicated_line *l)
+{
+    const bool turned = l->a->kind == PROVIDER_PUBLIC_CLOUD;
+    const struct provider *home = turned ? l->b : l->a, *cloud = turned ? l->a : l->b;
+    return home->kind == PROVIDER_LOCAL_IDC && cloud->kind == PROVIDER_PUBLIC_CLOUD && home->serves && cloud->serves &&
+           market_provider_allowed(b, home, false) && market_provider_allowed(b, cloud, true);
+}
+
+int hybrid_serving_build(struct build *b, struct option_list *out, const char **ret_why, struct err *err)
+{
+    int pairs = 0;
+    *ret_why = b->data_at_home                       ? "data_sensitive"
+               : !b->reserve.offer                   ? "nothing_serves"
+               : b->reserve.serving.peak_factor <= 1 ? "flat_load"
+                                                     : NULL;
+    for (size_t i = 0; !*ret_why && i < b->catalog->n_lines && pairs < (b->lean ? 1 : SERVING_PAIRS_MAX); i++) {
+        if (!is_pair(b, &b->catalog->lines[i]))
+            continue;
+        pairs++;
+        if (try_pair(b, &b->catalog->lines[i], out, err))
+            return -1;
+    }
+    return 0;
+}
