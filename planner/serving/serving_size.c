@@ -15,7 +15,7 @@
 
 #define GB 1e9
 #define MAX_REPLICAS 1000000.0
-#define MAX_CANDIDATES 12
+#define MAX_CANDIDATES 20
 #define MUCH_BETTER 3
 
 struct demand {
@@ -113,6 +113,8 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
     struct shape shape = {.gpu = q->gpu, .gpus_per_node = q->gpus_per_node, .nodes = 1, .intra = q->intra};
     if (replica_resolve(k, q->model, q->serving, &shape, &c->layout, &c->r, err) != 0)
         return -1;
+    if (c->layout.ep > 1 && c->r.mla)
+        c->r = replica_attention_dp(&c->r); /* what experts cut by rank are for */
     struct point p = {.input = d->input, .output = d->output, .saturated = true};
     p.memory.max_len = d->input + d->output;
     p.memory.in_flight = k->default_min_concurrency;
@@ -195,9 +197,12 @@ static int candidates(const struct serving_sizing_request *q, struct layout ret[
     int n = 0;
     enum intra_link link = q->intra != INTRA_UNSTATED ? q->intra : hardware_default_intra(q->gpu, q->gpus_per_node);
     bool slow = link == INTRA_PCIE3 || link == INTRA_PCIE4 || link == INTRA_PCIE5;
-    for (int cards = 1; cards <= q->gpus_per_node && n + 2 < MAX_CANDIDATES; cards *= 2) {
+    bool latent_experts = q->model->kv_lora_rank > 0 && q->model->experts > 0;
+    for (int cards = 1; cards <= q->gpus_per_node && n + 3 < MAX_CANDIDATES; cards *= 2) {
         if (serving_tp_divides(q->model, cards))
             ret[n++] = (struct layout){.tp = cards, .pp = 1, .dp = 1, .ep = 1};
+        if (cards > 1 && latent_experts && serving_tp_divides(q->model, cards))
+            ret[n++] = (struct layout){.tp = cards, .pp = 1, .dp = 1, .ep = cards};
         if (slow && cards > 1 && cards <= q->model->layers)
             ret[n++] = (struct layout){.tp = 1, .pp = cards, .dp = 1, .ep = 1};
         if (slow && cards > 2 && serving_tp_divides(q->model, 2))
