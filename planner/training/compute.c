@@ -89,7 +89,7 @@ static void layer_products(const struct job *j, const struct cut *c, double pass
         double tensor_cut = c->ep > 1 ? 1 : c->tp;
         double matrices = j->model->ffn == FFN_PLAIN ? 2 : 3;
         if (j->shared_width > 0)
-            shared = 2 * n * matrices * j->hidden * j->shared_width / c->tp /
+            shared = 2 * n * j->shared_factor * matrices * j->hidden * j->shared_width / c->tp /
                      (rate * shape_share(j, j->shared_width / c->tp, n));
         double spread = c->ep > 1 ? c->ep : 1, senders = c->ep > 1 ? 1.0 / c->tp : 1;
         double rows = n * senders * j->topk * spread / fmax(1, j->experts);
@@ -98,8 +98,11 @@ static void layer_products(const struct job *j, const struct cut *c, double pass
         routed = 2 * n * senders * j->topk * j->routed_params / tensor_cut / (rate * efficiency);
         routed += k->expert_overhead * j->experts / spread;
     }
+    double adapters = 0;
+    if (j->adapter_params > 0) /* thin matrices: their rank is one side of every product */
+        adapters = 6 * n * j->adapter_params / j->layers / c->tp / (rate * rising(j->adapter_rank, k->head_half));
     r->matmul_share = rate * shape_share(j, narrow, n) / j->peak;
-    r->matmul_s = c->stage_layers * passes * (attention + (1 - moe_share) * dense) / tile;
+    r->matmul_s = c->stage_layers * (passes * (attention + (1 - moe_share) * dense) / tile + adapters);
     r->expert_s = c->stage_layers * passes * moe_share * (shared + routed) / tile;
 }
 
@@ -107,7 +110,7 @@ static double attention_seconds(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
     double rate = j->peak16 * k->attention[j->gpu->gpu_class] * rising(j->head_dim, k->head_half);
-    if (j->stack == STACK_PARALLEL)
+    if (c->stack == STACK_PARALLEL)
         rate *= k->attention_parallel;
     double context = c->flash ? j->attended : j->attended / j->causal; /* plain kernels compute the full square */
     double layers = c->stage_layers;
@@ -126,8 +129,8 @@ static double attention_seconds(const struct job *j, const struct cut *c)
 
 static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
-    double bytes = job_activation_bytes(j) * c->tokens / c->tp * c->stage_layers;
-    bool eager = j->stack == STACK_EAGER || (j->stack == STACK_FUSED && j->training->compile == TRI_NO);
+    double bytes = job_activation_bytes(j, c->stack) * c->tokens / c->tp * c->stage_layers;
+    bool eager = c->stack == STACK_EAGER || (c->stack == STACK_FUSED && j->training->compile == TRI_NO);
     double fused = j->compiled ? j->k->memory_compiled : eager ? 1 : j->k->memory_fused;
     return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
 }
@@ -136,7 +139,7 @@ static double launch_floor(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
     double a_layer = k->floor_fused;
-    if (j->stack == STACK_EAGER)
+    if (c->stack == STACK_EAGER)
         a_layer = c->sharding == SHARD_ZERO3 && c->shard > 1 ? k->floor_eager_sharded : k->floor_eager;
     /* Each step of a context ring launches its kernels anew. */
     double rounds = 1 + k->context_floor * (c->cp - 1);

@@ -59,9 +59,9 @@ static void derive_recompute(const struct job *j, struct cut *c)
         c->store_share = 0;
         break;
     case RECOMPUTE_SELECTIVE:
-        c->recompute_share = j->stack == STACK_PARALLEL ? j->k->selective_recompute : j->k->selective_native;
+        c->recompute_share = c->stack == STACK_PARALLEL ? j->k->selective_recompute : j->k->selective_native;
         /* Megatron drops the score matrix only, which flash kernels never store; plain code drops whole operations. */
-        c->store_share = j->stack == STACK_PARALLEL ? 1 : j->k->selective_store;
+        c->store_share = c->stack == STACK_PARALLEL ? 1 : j->k->selective_store;
         break;
     case RECOMPUTE_UNSTATED:
     case RECOMPUTE_NONE:
@@ -71,8 +71,15 @@ static void derive_recompute(const struct job *j, struct cut *c)
     }
 }
 
+enum stack cut_stack(const struct job *j, const struct cut *c)
+{
+    bool degrees = c->tp > 1 || c->pp > 1 || c->cp > 1 || c->ep > 1 || j->parallel;
+    return degrees && c->sharding != SHARD_ZERO3 ? STACK_PARALLEL : j->stack;
+}
+
 void cut_derive(const struct job *j, struct cut *c)
 {
+    c->stack = cut_stack(j, c);
     derive_batch(j, c);
     derive_stages(j, c);
     derive_groups(j, c);

@@ -14,6 +14,7 @@ struct cut {
     enum offload offload;
     enum recompute recompute;
     int micro_batch;
+    enum stack stack; /* of code that runs this layout */
     bool flash, vocab_parallel, async_tp, sync_last, deepep;
     double recompute_share; /* of a forward pass done again in the backward */
     double store_share;     /* of the activations kept between the passes */
@@ -28,6 +29,8 @@ struct cut {
     bool head_apart;      /* the last stage carries the output head on top of a full share of layers */
 };
 
+/* What kind of code runs a layout: degrees beyond data parallelism are Megatron's, unless its weights are sharded. */
+enum stack cut_stack(const struct job *j, const struct cut *c);
 /* Fills the derived members from the layout ones. */
 void cut_derive(const struct job *j, struct cut *c);
 /* The public layout of a cut. */

@@ -81,6 +81,15 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
     return 0;
 }
 
+/* Where the stated size and the dimensions disagree (towers, unusual layers), the size decides how much is multiplied. */
+static double size_factor(const struct job *j)
+{
+    struct model counted = *j->model;
+    counted.active_params = 0;
+    double by_dimensions = model_matmul_params(&counted), stated = model_matmul_params(j->model);
+    return by_dimensions > 0 && fabs(stated / by_dimensions - 1) > 0.02 ? stated / by_dimensions : 1;
+}
+
 static void resolve_model(struct job *j)
 {
     const struct model *m = j->model;
@@ -106,6 +115,11 @@ static void resolve_model(struct job *j)
     j->ffn_width = m->dense_intermediate > 0 ? m->dense_intermediate : m->intermediate;
     j->dense_ffn_params = matrices * j->hidden * (j->moe_layers > 0 && j->layers <= j->moe_layers ? 0 : j->ffn_width);
     j->routed_params = matrices * j->hidden * j->expert_width;
+    double factor = size_factor(j);
+    j->attention_params *= factor;
+    j->dense_ffn_params *= factor;
+    j->routed_params *= factor;
+    j->shared_factor = factor;
     j->score_layers = m->full_attention_layers > 0 && m->window == 0 ? m->full_attention_layers : j->layers;
 }
 
@@ -141,7 +155,7 @@ static void resolve_stack(struct job *j, const struct layout *l)
     /* Eight-bit training outside FSDP is done by Transformer-Engine stacks. */
     bool engine = narrow && !j->sharded_stack;
     j->eight_bit_plain = narrow && j->sharded_stack && !j->parallel;
-    if ((j->parallel && !j->sharded_stack) || engine)
+    if (engine)
         j->stack = STACK_PARALLEL;
     else if (!j->finetune || j->compiled || names_degrees(l))
         j->stack = STACK_FUSED;
@@ -182,6 +196,7 @@ static void resolve_method(struct job *j, struct note_list *assumed)
     if (j->frozen) {
         double rank = t->lora_rank > 0 ? t->lora_rank : j->k->default_lora_rank;
         j->adapter_params = job_adapter_params(j->model, rank);
+        j->adapter_rank = rank;
         if (t->lora_rank == 0 && assumed)
             note_num(note_add_once(assumed, "training_lora_rank_assumed"), "rank", rank);
     }
@@ -209,7 +224,7 @@ int job_resolve(const struct training_constants *k, const struct training_reques
     return 0;
 }
 
-double job_activation_bytes(const struct job *j)
+double job_activation_bytes(const struct job *j, enum stack stack)
 {
     const struct model *m = j->model;
     double h = j->hidden, element = j->full_precision ? 2 : 1; /* the formula counts 16-bit tensors */
@@ -217,7 +232,7 @@ double job_activation_bytes(const struct job *j)
     if (m->kv_lora_rank > 0)
         attention = 2.0 * (m->q_lora_rank + m->kv_lora_rank + m->rope_head_dim) +
                     2 * j->heads * (2.0 * (m->head_dim + m->rope_head_dim) + 2.0 * m->head_dim);
-    double per_width = m->ffn == FFN_PLAIN ? 6 : j->stack == STACK_EAGER ? 8 : 6;
+    double per_width = m->ffn == FFN_PLAIN ? 6 : stack == STACK_EAGER ? 8 : 6;
     double dense_share = 1 - j->moe_layers / j->layers;
     double routed = per_width * (j->topk * j->expert_width * j->k->moe_imbalance + j->shared_width) + 4 * j->experts +
                     4 * j->topk * h;

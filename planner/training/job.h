@@ -24,7 +24,7 @@ struct job {
     bool compiled;
     bool scripted; /* a fine-tuning script, with the habits of one */
     bool sharded_stack; /* FSDP / ZeRO-3 stated */
-    enum stack stack;
+    enum stack stack; /* where the layout has no degrees beyond data parallelism */
     enum precision precision; /* what the card runs */
     bool eight_bit_plain;     /* FP8 by plain framework code */
     enum optimizer optimizer;
@@ -38,7 +38,7 @@ struct job {
     double seq, attended; /* tokens; mean context a token attends to in the scores computed by flash kernels */
     double causal;        /* 0.5 or 1 */
     double real_share;    /* real tokens of computed ones (padding) */
-    double adapter_params;
+    double adapter_params, adapter_rank;
     int global_batch; /* 0 = free */
     double compute_scale, comm_scale; /* what a reading says the model is off by; 1 without one */
     double network_scale;             /* of the bandwidth between nodes */
@@ -46,7 +46,8 @@ struct job {
 
     /* model, as doubles */
     double params, active, embedding, layers, hidden, attention_width, kv_width, heads, head_dim, vocab;
-    double attention_params, dense_ffn_params, moe_layers, routed_params, expert_width, ffn_width, shared_width;
+    double attention_params, dense_ffn_params, moe_layers, routed_params, expert_width, ffn_width, shared_width,
+        shared_factor;
     double experts, topk, expert_total; /* expert_total: routed parameters of all layers */
     double vocab_matrices;              /* 1 tied, 2 apart */
     double score_layers;                /* layers with quadratic attention */
@@ -57,7 +58,7 @@ int job_resolve(const struct training_constants *k, const struct training_reques
                 struct job *ret, struct err *err);
 
 /* Stored activation bytes of one token in one layer with nothing recomputed (planner.md 3.2.4), unsharded. */
-double job_activation_bytes(const struct job *j);
+double job_activation_bytes(const struct job *j, enum stack stack);
 
 /* Model FLOPs of one trained token, forward and backward, causal attention, without recomputation. */
 double job_flops_per_token(const struct job *j);

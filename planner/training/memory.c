@@ -81,7 +81,7 @@ static struct state_bytes trained_bytes(const struct job *j, const struct cut *c
         return (struct state_bytes){FULL, FULL, moments};
     if (j->half_states)
         return (struct state_bytes){HALF, HALF, j->optimizer == OPT_ADAMW_8BIT ? moments : moments / 2};
-    if (c->sharding != SHARD_ZERO1 && (c->sharding == SHARD_ZERO3 || j->stack != STACK_PARALLEL))
+    if (c->sharding != SHARD_ZERO1 && (c->sharding == SHARD_ZERO3 || c->stack != STACK_PARALLEL))
         return (struct state_bytes){HALF, c->sharding == SHARD_ZERO3 ? HALF : FULL, FULL + moments};
     return (struct state_bytes){HALF, j->k->grad_bytes_ddp, FULL + moments + j->k->grad_shard_bytes};
 }
@@ -103,7 +103,7 @@ static struct shards shards_of(enum sharding s, double ranks)
  * or shards its weights does not. */
 static bool casts_up(const struct job *j, const struct cut *c)
 {
-    return j->quantised && j->stack == STACK_EAGER && !j->half_states && c->sharding != SHARD_ZERO3;
+    return j->quantised && c->stack == STACK_EAGER && !j->half_states && c->sharding != SHARD_ZERO3;
 }
 
 static double adapter_share(const struct cut *c)
@@ -188,13 +188,13 @@ struct activation_bytes {
 static struct activation_bytes activations(const struct job *j, const struct cut *c, const struct stage *s)
 {
     const struct training_constants *k = j->k;
-    double style = j->stack == STACK_EAGER ? k->act_eager : j->stack == STACK_FUSED ? k->act_fused : k->act_parallel;
+    double style = c->stack == STACK_EAGER ? k->act_eager : c->stack == STACK_FUSED ? k->act_fused : k->act_parallel;
     if (j->quantised)
         style *= k->act_quant;
     /* Stacks before sequence parallelism (those with plain attention) keep part of a layer on every tensor rank. */
     double tensor_cut = c->flash || c->tp == 1 ? c->tp : 1 / (10.0 / 34 + 24.0 / 34 / c->tp);
     double boundary_cut = c->flash ? c->tp : 1;
-    double layer = job_activation_bytes(j) * style / tensor_cut + score_bytes(j, c);
+    double layer = job_activation_bytes(j, c->stack) * style / tensor_cut + score_bytes(j, c);
     double boundary = (j->full_precision ? FULL : HALF) * j->hidden / boundary_cut;
     double each = c->recompute == RECOMPUTE_FULL ? boundary : c->store_share * layer;
     double held = c->tokens * c->stage_layers * s->in_flight;
@@ -210,7 +210,7 @@ static double logit_bytes(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
     double eager = casts_up(j, c) ? k->logits_quant : k->logits_eager;
-    double each = j->stack == STACK_EAGER ? eager : j->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
+    double each = c->stack == STACK_EAGER ? eager : c->stack == STACK_FUSED ? k->logits_fused : k->logits_parallel;
     if (j->loss == LOSS_CHUNKED)
         each = k->logits_chunked;
     if (j->loss == LOSS_FUSED)
@@ -262,7 +262,7 @@ static void stage_memory(const struct job *j, const struct cut *c, bool last, st
     double logits = s.has_head ? logit_bytes(j, c) : 0;
     /* Gradients outlive a micro-batch when there are several, or when they live in buffers made in advance. */
     bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
-                      j->stack == STACK_PARALLEL;
+                      c->stack == STACK_PARALLEL;
     /* The allocator does not hand all blocks of the logits on to the layer that is recomputed after them. */
     double both = fmax(logits, a.working) + k->peak_overlap * fmin(logits, a.working);
     double forward_end = a.kept + both + (persistent ? m->gradients : 0);

@@ -19,7 +19,7 @@ static void trace_memory(const struct report *r, struct estimate *e)
               "owned_params", m->owned_params);
     trace_add(t, "memory.activations_gb", e->memory.activations_gb, "GB",
               "tokens * layers * bytes_per_token_layer * kept_share * micro_batches_in_flight", 4, "tokens", c->tokens,
-              "layers", c->stage_layers, "bytes_per_token_layer", job_activation_bytes(j), "kept_share", c->store_share);
+              "layers", c->stage_layers, "bytes_per_token_layer", job_activation_bytes(j, c->stack), "kept_share", c->store_share);
     trace_add(t, "memory.logits_gb", e->memory.logits_gb, "GB", "tokens * vocabulary * bytes_per_logit / cut", 2,
               "tokens", c->tokens, "vocabulary", j->vocab);
     trace_add(t, "memory.total_gb", e->memory.total_gb, "GB",
@@ -46,7 +46,7 @@ static void trace_compute(const struct report *r, struct estimate *e)
     trace_add(t, "training.attention_s", k->attention_s, "s", "flops of scores / (peak16 * attention_share)", 2,
               "attended", j->attended, "peak16", j->peak16);
     trace_add(t, "training.elementwise_s", k->elementwise_s, "s", "activation_bytes * passes / memory_bandwidth", 2,
-              "bytes_per_token_layer", job_activation_bytes(j), "memory_bandwidth", j->bandwidth);
+              "bytes_per_token_layer", job_activation_bytes(j, c->stack), "memory_bandwidth", j->bandwidth);
     trace_add(t, "training.layers_s", k->layers_s, "s", "cbrt((measured_scale * kernels)^3 + launch_floor^3)", 3, "measured_scale",
               j->compute_scale, "kernels",
               k->matmul_s + k->expert_s + k->attention_s + k->elementwise_s, "launch_floor", k->floor_s);

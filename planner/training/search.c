@@ -85,22 +85,22 @@ static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
     c->recompute = RECOMPUTE_SELECTIVE;
     cut_derive(j, c);
     /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
-    c->recompute_share = j->stack == STACK_PARALLEL ? share * share : share;
+    c->recompute_share = c->stack == STACK_PARALLEL ? share * share : share;
     c->store_share = 1 - share;
     memory_of(j, c, m);
 }
 
 /* Fine-tuning scripts recompute unless told otherwise; who names a layout of theirs means that. */
-static bool recomputes_by_custom(const struct walk *w)
+static bool recomputes_by_custom(const struct walk *w, const struct cut *c)
 {
     const struct job *j = w->j;
-    return !w->free_members && j->scripted && j->stack != STACK_PARALLEL && j->model->causal != TRI_NO;
+    return !w->free_members && j->scripted && cut_stack(j, c) != STACK_PARALLEL && j->model->causal != TRI_NO;
 }
 
 static void evaluate(struct walk *w, struct cut *c, struct candidate *ret)
 {
     struct candidate k = {.cut = *c};
-    bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w);
+    bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w, c);
     if (w->w->recompute == RECOMPUTE_UNSTATED && !customary) {
         ease_recompute(w, &k.cut, &k.memory);
     } else {
@@ -170,7 +170,7 @@ static void try_interleavings(struct walk *w, struct cut *c)
     try_shardings(w, c);
     /* Code without flash attention is from before interleaving was common. */
     bool pretraining = !w->j->finetune || w->j->precision == PREC_FP8 || w->j->precision == PREC_FP4;
-    bool modern = w->free_members || (w->j->stack == STACK_PARALLEL && c->flash && pretraining);
+    bool modern = w->free_members || (l->sharding != SHARD_ZERO3 && c->flash && pretraining);
     if (l->vpp > 0 || c->pp == 1 || !modern)
         return;
     int layers = (w->j->model->layers + c->pp - 1) / c->pp;

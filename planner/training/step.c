@@ -70,7 +70,7 @@ static double gather_seconds(const struct job *j, const struct fabric *f, const 
     if (!j->frozen && !c->sync_last)
         bytes += width_bytes(j) * params;
     bool inside = ranks * c->tp <= f->domain;
-    double share = j->stack == STACK_EAGER && inside ? j->k->gather_eager : 1;
+    double share = c->stack == STACK_EAGER && inside ? j->k->gather_eager : 1;
     return bytes * (ranks - 1) / ranks / (share * fabric_ring(f, g, false)) + 3 * c->stage_layers * fabric_latency(f, g);
 }
 
@@ -112,7 +112,7 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     if (replicas < 2 || m->trained_params <= 0)
         return 0;
     struct group all = {replicas, c->tp}, own = {c->shard, c->tp};
-    double element = j->full_precision ? FULL : j->stack == STACK_PARALLEL ? j->k->gradient_wire_bytes : HALF;
+    double element = j->full_precision ? FULL : c->stack == STACK_PARALLEL ? j->k->gradient_wire_bytes : HALF;
     double params = m->trained_params;
     if (c->sharding == SHARD_ZERO3 && !j->frozen) {
         /* Scattered with every micro-batch already; copies of a shard group still have to agree. */
@@ -129,9 +129,9 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
                  2 * fabric_gather(f, copies, element * params / c->shard, false);
         /* Updated weights come back when the optimizer is done, under ZeRO-1 owner by owner. */
         after = fabric_gather(f, own, width_bytes(j) * params, false);
-        after += c->sharding == SHARD_ZERO1 && j->stack != STACK_PARALLEL ? j->k->broadcast_rank_s * c->shard : 0;
-        reduce += j->stack == STACK_PARALLEL ? after : 0; /* overlapped with the next forward pass there */
-        after = j->stack == STACK_PARALLEL ? 0 : after;
+        after += c->sharding == SHARD_ZERO1 && c->stack != STACK_PARALLEL ? j->k->broadcast_rank_s * c->shard : 0;
+        reduce += c->stack == STACK_PARALLEL ? after : 0; /* overlapped with the next forward pass there */
+        after = c->stack == STACK_PARALLEL ? 0 : after;
     } else {
         reduce = 2 * fabric_gather(f, all, element * params, false);
     }

@@ -1,0 +1,149 @@
+/* test_training_layout.c — the layout search: what it may choose, what it must respect, what it costs. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/training_case.h"
+
+static struct training_case pretrain(const char *preset, int nodes)
+{
+    return (struct training_case){.gpu = "h100-sxm5-80g", .per_node = 8, .nodes = nodes, .preset = preset,
+                                  .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 1024,
+                                               .precision = PREC_BF16}};
+}
+
+static int cards(const struct layout *l)
+{
+    return l->tp * l->pp * l->dp * l->cp;
+}
+
+Test(training_layout, what_is_found_uses_every_card_and_fits)
+{
+    const char *presets[] = {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "mixtral-8x7b",
+                             "qwen3-235b-a22b"};
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+        for (int nodes = 8; nodes <= 64; nodes *= 8) {
+            struct training_case c = pretrain(presets[i], nodes);
+            struct estimate e = training_case_run(&c);
+            cr_expect_eq(cards(&e.layout), 8 * nodes, "%s on %d nodes", presets[i], nodes);
+            cr_expect_leq(e.layout.tp, 8, "%s: no tensor parallelism across nodes", presets[i]);
+            if (i < 3 || nodes == 64)
+                cr_expect_leq(e.memory.total_gb, e.memory.usable_gb, "%s on %d nodes", presets[i], nodes);
+        }
+    }
+}
+
+Test(training_layout, stated_members_are_kept)
+{
+    struct training_case c = pretrain("llama-3.1-70b", 8);
+    c.layout = (struct layout){.tp = 4, .pp = 4, .vpp = 5, .micro_batch = 2, .sharding = SHARD_ZERO1,
+                               .recompute = RECOMPUTE_FULL, .flash_attention = TRI_NO, .shard_group = 2,
+                               .offload = OFFLOAD_NONE, .grad_sync = GRAD_SYNC_LAST};
+    struct layout l = training_case_run(&c).layout;
+    cr_expect(l.tp == 4 && l.pp == 4 && l.vpp == 5 && l.dp == 4 && l.micro_batch == 2 && l.sharding == SHARD_ZERO1 &&
+              l.recompute == RECOMPUTE_FULL && l.flash_attention == TRI_NO && l.shard_group == 2 &&
+              l.offload == OFFLOAD_NONE && l.grad_sync == GRAD_SYNC_LAST);
+}
+
+Test(training_layout, the_search_is_no_worse_than_any_layout_named)
+{
+    struct training_case c = pretrain("llama-3.1-70b", 4);
+    double found = training_case_run(&c).training.tokens_per_s;
+    const int tensor[] = {1, 2, 4, 8};
+    for (size_t i = 0; i < 4; i++) {
+        for (int pp = 1; pp <= 4; pp *= 2) {
+            struct training_case n = c;
+            n.layout = (struct layout){.offload = OFFLOAD_NONE, .tp = tensor[i], .pp = pp, .sharding = pp > 1 ? SHARD_ZERO1 : SHARD_ZERO3,
+                                       .vpp = 1};
+            struct estimate e = training_case_run(&n);
+            if (e.memory.total_gb <= 0.94 * e.memory.usable_gb && e.layout.tp == tensor[i] && e.layout.pp == pp)
+                cr_expect_leq(e.training.tokens_per_s, found * 1.001, "tp %d pp %d: %.0f against %.0f", tensor[i], pp,
+                              e.training.tokens_per_s, found);
+        }
+    }
+}
+
+Test(training_layout, same_request_same_answer)
+{
+    struct training_case c = pretrain("mixtral-8x7b", 4);
+    struct estimate a = training_case_run(&c), b = training_case_run(&c);
+    cr_expect_eq(memcmp(&a.training, &b.training, sizeof a.training), 0);
+    cr_expect_eq(memcmp(&a.layout, &b.layout, sizeof a.layout), 0);
+}
+
+Test(training_layout, offload_only_when_nothing_else_fits)
+{
+    struct training_case c = {.gpu = "rtx-4090-24g", .per_node = 1, .preset = "llama-2-7b",
+                              .training = {.method = METHOD_FULL_FINETUNE, .seq_len = 1024, .global_batch = 8}};
+    struct estimate e = training_case_run(&c);
+    cr_expect_neq(e.layout.offload, OFFLOAD_NONE, "7B full on 24 GB");
+    cr_expect_gt(e.training.host_memory_gb, 50);
+    c.gpu = "h100-sxm5-80g";
+    c.per_node = 8;
+    cr_expect_eq(training_case_run(&c).layout.offload, OFFLOAD_NONE);
+}
+
+Test(training_layout, runner_up_lost_for_a_reason)
+{
+    struct training_case c = pretrain("llama-3.1-70b", 8);
+    struct arena *a = arena_new(1 << 20);
+    struct estimate e;
+    struct err err;
+    cr_assert_eq(training_case_try(&c, a, &e, &err), 0);
+    cr_assert(e.has_runner_up);
+    cr_expect_neq(memcmp(&e.layout, &e.runner_up, sizeof e.layout), 0);
+    cr_expect_eq(strncmp(e.runner_up_reason.code, "layout_runner_up_", 17), 0);
+    cr_expect_gt(e.runner_up_reason.n_args, 0);
+    arena_free(a);
+}
+
+Test(training_layout, what_cannot_fit_is_answered_with_its_term)
+{
+    struct training_case c = {.gpu = "rtx-4090-24g", .per_node = 1, .preset = "llama-3.1-405b",
+                              .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 8}};
+    struct arena *a = arena_new(1 << 20);
+    struct estimate e;
+    struct err err;
+    cr_assert_eq(training_case_try(&c, a, &e, &err), 0);
+    cr_expect_eq(e.fits, FITS_NO);
+    const struct note *n = note_find(&e.warnings, "training_does_not_fit");
+    cr_assert_not_null(n);
+    cr_expect_float_eq(n->short_by, e.memory.total_gb - e.memory.usable_gb, 1e-9);
+    cr_expect_gt(e.training.tokens_per_s, 0);
+    arena_free(a);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Bounds are the documented ones times four, so that a loaded machine or a sanitizer does not fail the test; the
+ * figures themselves are printed by make bench. */
+Test(training_layout, cost_of_an_estimate)
+{
+    struct training_case fixed = pretrain("llama-3.1-70b", 8), open = pretrain("llama-3.1-70b", 8);
+    fixed.layout = (struct layout){.tp = 8, .pp = 2, .vpp = 1, .dp = 4, .cp = 1, .ep = 1, .sharding = SHARD_ZERO1,
+                                   .recompute = RECOMPUTE_FULL, .micro_batch = 1, .flash_attention = TRI_YES};
+    training_case_run(&fixed);
+    struct {
+        struct training_case *c;
+        double limit;
+    } kinds[] = {{&fixed, 80e-6}, {&open, 8e-3}};
+    for (size_t k = 0; k < 2; k++) {
+        double best = INFINITY;
+        for (int round = 0; round < 5; round++) {
+            double t0 = cpu_seconds();
+            for (int i = 0; i < 10; i++)
+                training_case_run(kinds[k].c);
+            best = fmin(best, (cpu_seconds() - t0) / 10);
+        }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cr_expect_lt(best, kinds[k].limit, "kind %zu: %.1f us", k, best * 1e6);
+#endif
+        cr_log_info("kind %zu: %.1f us", k, best * 1e6);
+    }
+}
