@@ -26,6 +26,8 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     memcpy(text, clean, size);
     read_smi_list(text, cards, &d->driver, &d->cuda);
     memcpy(text, clean, size);
+    read_npu_smi(text, cards);
+    memcpy(text, clean, size);
     read_smi_csv(text, cards);
     memcpy(text, clean, size);
     read_dmon(text, cards);

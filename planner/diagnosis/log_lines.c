@@ -115,7 +115,8 @@ void log_take_figures(struct log *l, const char *line)
     double seq = FIGURE(line, &rest, "actual seqlen", "seq_length", "seq_len");
     if (seq >= 1 && seq < 1e9)
         s->seq_len = (int)seq;
-    double data = FIGURE(line, &rest, "data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data");
+    double data = FIGURE(line, &rest, "data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost",
+                         "data");
     double time = FIGURE(line, &rest, "time", "batch_cost", "avg_batch_cost");
     if (!isfinite(time)) /* printed without the waiting */
         time = data + FIGURE(line, &rest, "train.compute_time");

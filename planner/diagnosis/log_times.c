@@ -18,6 +18,7 @@ enum form {
     AFTER_UNIT, /* "time 6708.79ms": only with a unit, the word alone is too common */
     METER,      /* "Time 0.450 (0.230)": this one and, in brackets, the running mean */
     BEFORE,     /* "0.013 sec/batch" */
+    RATE_BEFORE, /* "14.19it/s" */
     RATE        /* "steps_per_second: 0.5" */
 };
 
@@ -38,6 +39,7 @@ static const struct key {
     {"time per iteration", AFTER, S, NULL, false},
     {"time_per_iter", AFTER, S, NULL, false},
     {"per step time", AFTER, MS, NULL, false},                    /* MindSpore */
+    {"per_step_time", AFTER, MS, NULL, false},                    /* MindFormers */
     {"step_time_ms", AFTER, MS, NULL, false},
     {"step_time_s", AFTER, S, NULL, false},
     {"step_time", AFTER, S, NULL, false},
@@ -54,6 +56,8 @@ static const struct key {
     {"seconds", AFTER, S, "completed step", false},               /* MaxText */
     {"time", METER, S, NULL, false},                              /* PyTorch examples, DeepLearningExamples */
     {"time:", AFTER, S, "iter", false},                           /* mmengine, Detectron2 */
+    {"\"time\"", AFTER, S, "iter", false},                        /* mmengine's JSON */
+    {"\"time\"", AFTER, S, "step", false},
     {"time", AFTER_UNIT, S, "iter", false},                       /* nanoGPT */
     {"time", AFTER_UNIT, S, "step", false},
     {"dt", AFTER_UNIT, S, NULL, false},                           /* build-nanogpt, llm.c */
@@ -79,6 +83,8 @@ static const struct key {
     {"steps/sec", RATE, S, NULL, false},
     {"iters/sec", RATE, S, NULL, false},
     {"ups", RATE, S, "wps", false},                               /* fairseq */
+    {"it/s", RATE_BEFORE, S, NULL, true},                         /* bars without elapsed time */
+    {"s/it", BEFORE, S, NULL, true},
     {"train_speed(s/it)", AFTER, S, NULL, true},                  /* ms-swift */
     {"train_speed(iter/s)", RATE, S, NULL, true},
     {"train_steps_per_second", RATE, S, NULL, true},              /* Hugging Face Trainer, at the end */
@@ -147,7 +153,8 @@ static double value_after(const struct key *k, const char *p)
         return *behind == '(' && (text_is_digit(*text_skip_blanks(behind + 1))) ? v * (printed > 0 ? printed : unit) : NAN;
     case AFTER_UNIT: return printed > 0 ? v * printed : NAN;
     case AFTER:
-    case BEFORE: break;
+    case BEFORE:
+    case RATE_BEFORE: break;
     }
     return v * (printed > 0 ? printed : unit);
 }
@@ -162,18 +169,25 @@ static double value_before(const struct key *k, const char *line, const char *wo
     while (start > line && (text_is_digit(start[-1]) || start[-1] == '.'))
         start--;
     double v;
+    if (text_is_alnum(word[strlen(k->word)])) /* "s/it" is no beginning of "s/iter" */
+        return NAN;
     if (start == end || (start > line && text_is_alnum(start[-1])) || !text_number(&start, &v) || start != end)
         return NAN;
-    return v * k->unit_s;
+    return k->form == RATE_BEFORE ? 1 / v : v * k->unit_s;
+}
+
+static bool stands_before(const struct key *k)
+{
+    return k->form == BEFORE || k->form == RATE_BEFORE;
 }
 
 static double find_value(const struct key *k, const char *line)
 {
     for (const char *p = line;; p++) {
-        p = k->form == BEFORE ? text_seek(p, k->word) : text_seek_word(p, k->word);
+        p = stands_before(k) ? text_seek(p, k->word) : text_seek_word(p, k->word);
         if (p == NULL)
             return NAN;
-        double v = k->form == BEFORE ? value_before(k, line, p) : value_after(k, p + strlen(k->word));
+        double v = stands_before(k) ? value_before(k, line, p) : value_after(k, p + strlen(k->word));
         if (isfinite(v) && v > 0 && v < LONGEST_S)
             return v;
     }

@@ -12,6 +12,9 @@ void read_smi_table(char *text, struct cards *cards, const char **ret_driver, co
 /* The long list of `nvidia-smi -q`. */
 void read_smi_list(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
 
+/* The table of `npu-smi info`. */
+void read_npu_smi(char *text, struct cards *cards);
+
 /* `nvidia-smi --query-gpu=... --format=csv[,noheader][,nounits]`. */
 void read_smi_csv(char *text, struct cards *cards);
 

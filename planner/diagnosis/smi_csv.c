@@ -295,7 +295,7 @@ static bool command(struct csv *t, char *line)
     struct cell cells[COLUMNS_MAX];
     flush(t, t->inferred);
     int n = split(p, cells);
-    if (!takes(t, cells, n) && n == 1) {
+    if (!takes(t, cells, n) && n == 1 && column_of(&cells[0]) != COLUMN_OTHER) {
         t->columns[0] = column_of(&cells[0]);
         t->n_columns = 1;
     }

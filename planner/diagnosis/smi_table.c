@@ -90,10 +90,13 @@ static bool first_row(struct table *t, const char *line)
     int index;
     if (!text_int(&p, &index) || !text_is_blank(*p))
         return false;
+    const char *name = take_name(p, cell_end == NULL ? bus : cell_end, t->cards->arena);
+    if (name == NULL) /* a table of somebody else */
+        return false;
     drop_pending(t);
     card_sample_init(&t->pending);
     t->pending.index = index;
-    t->pending.name = take_name(p, cell_end == NULL ? bus : cell_end, t->cards->arena);
+    t->pending.name = name;
     t->pending.bus_id = arena_strndup(t->cards->arena, bus, bus_len);
     t->has_pending = true;
     return true;

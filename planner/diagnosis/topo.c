@@ -38,13 +38,6 @@ static bool numbered(const char *word, const char *prefix, int *ret)
     return text_int(&p, ret) && *p == '\0';
 }
 
-static bool is_nic(const char *word)
-{
-    int i;
-    return numbered(word, "NIC", &i) || text_starts(word, "mlx") || text_starts(word, "ibp") ||
-           text_starts(word, "bnxt_re") || numbered(word, "HCA", &i);
-}
-
 static bool is_link(const char *w)
 {
     static const char *const known[] = {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC", "XGMI", "C2C", "DIS"};
@@ -73,14 +66,14 @@ static bool take_heading(const char *line, struct matrix *m)
             if (number != cards)
                 return false;
             cards++;
-        } else if (is_nic(word) && cards > 0)
-            nics++;
-        else if (i == 0 && is_link(word))
+        } else if (cards == 0 || is_link(word))
             return false;
-        else if (cards == 0)
-            return false;
-        else
+        else if (strcmp(word, "CPU") == 0 || strcmp(word, "NUMA") == 0 || strcmp(word, "Affinity") == 0)
             break;
+        else if (strpbrk(word, "0123456789") == NULL) /* a sentence about cards */
+            return false;
+        else /* NIC0, mlx5_0, bnxt_re0, rocep13s0f0, ... */
+            nics++;
     }
     const char *affinity = text_find(line, "Affinity");
     if (cards == 0 || (cards == 1 && affinity == NULL))
@@ -99,19 +92,17 @@ static void take_row(const char *line, struct matrix *m)
     while (*p == '|' || text_is_blank(*p))
         p++;
     next_word(&p, word, sizeof word);
-    if (is_nic(word)) {
-        next_word(&p, word, sizeof word);
-        m->nic_rows += is_link(word);
-        return;
-    }
-    if (!numbered(word, "GPU", &row) || row >= CARDS)
+    bool card = numbered(word, "GPU", &row);
+    if (card && row >= CARDS)
         return;
     char links[CARDS + CARDS][LINK_MAX];
     int n = 0;
     while (n < 2 * CARDS && next_word(&p, word, sizeof word) > 0 && is_link(word))
         copy_link(links[n++], word);
-    if (n == 0)
+    if (n == 0 || !card) { /* a NIC's row; "X    = Self" of the legend is none */
+        m->nic_rows += !card && n >= 2;
         return;
+    }
     m->has_row[row] = true;
     int cards = m->header_cards > 0 && m->header_cards < n ? m->header_cards : n;
     for (int c = 0; c < cards && c < CARDS; c++)
@@ -212,8 +203,7 @@ void read_topo(char *text, struct arena *arena, struct topology *topology)
     if (m == NULL)
         return;
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
-        if (text_find(line, "GPU") != NULL || text_find(line, "NIC") != NULL || text_find(line, "mlx") != NULL)
-            if (!take_heading(line, m))
-                take_row(line, m);
+        if (!take_heading(line, m))
+            take_row(line, m);
     conclude(m, arena, topology);
 }
