@@ -36,7 +36,7 @@ static int add_fabric(struct build *b, struct draft *d, const struct draft_group
     const struct price *price;
     int64_t micros;
     double quantity;
-    if (g->units < 2 || n == NULL)
+    if (g->by_card || g->units < 2 || n == NULL)
         return 0;
     if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity) ||
         micros == 0) {
@@ -134,31 +134,39 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     return 0;
 }
 
-static bool runs_itself(enum team team)
+/* What a team of this level needs of the supplier is priced by the level; a team that nobody described is taken for one
+ * that has run single machines. */
+static const char *team_level(enum team team)
 {
-    return team == TEAM_SLURM || team == TEAM_KUBERNETES || team == TEAM_EXPERT;
+    const char *name = workload_enum_name(ENUM_TEAM, (int)(team == TEAM_UNSTATED ? TEAM_SINGLE_NODE : team));
+    return name != NULL ? name : "none";
 }
 
-/* Scheduler and management software, and the supplier's operators for a team that cannot run a cluster itself. */
-static int add_management(struct build *b, struct draft *d, const struct draft_group *g)
+static int add_monthly(struct build *b, struct draft *d, enum price_subject subject, enum section section,
+                       const char *id, const struct draft_group *g)
 {
-    const struct provider *at = g->offer->sku->provider;
     const struct price *price;
     int64_t micros;
     double quantity;
-    if (g->units < 2)
+    if (!month_price(b, subject, id, g->offer->sku->provider, g->units, &price, &micros, &quantity))
         return 0;
-    if (month_price(b, SUBJECT_SOFTWARE, NULL, at, g->units, &price, &micros, &quantity) && micros > 0 &&
-        add_priced(d, SECTION_SOFTWARE, PHASE_PILOT, PHASE_TRAIN, price->subject_id, price, micros, quantity) == NULL)
-        return -1;
-    if (runs_itself(b->workload->constraints.team)) {
-        note_add(&d->reasons, "team_operates");
+    if (micros == 0) {
+        note_text(note_add(&d->reasons, section == SECTION_SOFTWARE ? "software_included" : "team_operates"), "item",
+                  id);
         return 0;
     }
-    if (month_price(b, SUBJECT_OPERATIONS, NULL, at, g->units, &price, &micros, &quantity) && micros > 0 &&
-        add_priced(d, SECTION_OPERATIONS, PHASE_PILOT, PHASE_TRAIN, price->subject_id, price, micros, quantity) == NULL)
+    return add_priced(d, section, PHASE_PILOT, PHASE_TRAIN, id, price, micros, quantity) == NULL ? -1 : 0;
+}
+
+/* Scheduler and management software, and the supplier's operators as far as the team needs them. */
+static int add_management(struct build *b, struct draft *d, const struct draft_group *g)
+{
+    enum team team = b->workload->constraints.team;
+    if (g->by_card || g->units < 2)
+        return 0;
+    if (add_monthly(b, d, SUBJECT_SOFTWARE, SECTION_SOFTWARE, team == TEAM_KUBERNETES ? "kubernetes" : "slurm", g) != 0)
         return -1;
-    return 0;
+    return add_monthly(b, d, SUBJECT_OPERATIONS, SECTION_OPERATIONS, team_level(team), g);
 }
 
 int costing_standard_extras(struct build *b, struct draft *d)
