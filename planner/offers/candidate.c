@@ -41,6 +41,17 @@ void candidate_weights(const struct build *b, double *ret_cost, double *ret_time
     *ret_risk = a->weight_risk_balanced;
 }
 
+bool candidate_better(const struct build *b, const struct candidate *x, const struct candidate *y)
+{
+    double wc, wt, wr, least = fmin((double)x->total, (double)y->total), soonest = fmin(x->finish_days, y->finish_days);
+    candidate_weights(b, &wc, &wt, &wr);
+    if (x->in_time != y->in_time)
+        return x->in_time;
+    double of_x = wc * least / fmax(1, (double)x->total) + wt * soonest / x->finish_days;
+    double of_y = wc * least / fmax(1, (double)y->total) + wt * soonest / y->finish_days;
+    return of_x > of_y;
+}
+
 double candidate_staging_hours(const struct build *b)
 {
     double gbps = b->workload->constraints.wan_gbps > 0 ? b->workload->constraints.wan_gbps : b->a.wan_gbps;

@@ -36,6 +36,9 @@ void candidate_weights(const struct build *b, double *ret_cost, double *ret_time
  * horizon, no cover). Fills total, finish_days, in_time, in_budget. */
 bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch);
 
+/* Is x better than y by the weights of the request's priority, cost and time measured against the better of the two? */
+bool candidate_better(const struct build *b, const struct candidate *x, const struct candidate *y);
+
 /* Adds the candidate where there is room. */
 void candidate_add(struct candidate_list *l, const struct candidate *c);
 

@@ -222,16 +222,20 @@ static int bill_group(const struct build *b, const struct draft *d, const struct
     return flush_uses(g->offer, &job, bill);
 }
 
-/* Months begun between the first day of `from` and the last of `to`; 0 when neither phase takes place. */
+/* Months begun between the first day of `from` and the last of `to`; 0 when neither phase takes place. *ret_phase: the
+ * first of them that does. */
 static int months_between(const struct build *b, const struct draft *d, const struct schedule *s,
-                          const struct draft_extra *e)
+                          const struct draft_extra *e, enum phase_code *ret_phase)
 {
     int first = INT_MAX, last = -1;
     for (int i = 0; i < d->n_steps; i++) {
         enum phase_code p = d->steps[i].phase;
         if (p < e->from || p > e->to || s->last_day[i] < s->first_day[i])
             continue;
-        first = s->first_day[i] < first ? s->first_day[i] : first;
+        if (s->first_day[i] < first) {
+            first = s->first_day[i];
+            *ret_phase = p;
+        }
         last = s->last_day[i] > last ? s->last_day[i] : last;
     }
     return last < 0 ? 0 : (int)ceil((last - first + 1) / b->a.month_days - 1e-9);
@@ -240,10 +244,12 @@ static int months_between(const struct build *b, const struct draft *d, const st
 static int bill_extra(const struct build *b, const struct draft *d, const struct schedule *s,
                       const struct draft_extra *e, struct bill *bill)
 {
-    double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months_between(b, d, s, e) : 1);
+    enum phase_code phase = e->from;
+    int months = months_between(b, d, s, e, &phase);
+    double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months : 1);
     int64_t tax_bp = 0;
     struct cost_line line = {
-        .phase = e->from,
+        .phase = phase,
         .section = e->section,
         .item = e->item,
         .unit = e->unit,

@@ -164,27 +164,59 @@ static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_us
     return 0;
 }
 
+/* Validation and debugging on the fewest cards that hold the model, where the SKU is sold by the card and that is better
+ * than a whole node: it costs less, but a validation that the node would have cut short takes its full time. */
+static int settle_home(struct cluster_search *s, struct candidate *c)
+{
+    const struct sku *sku = c->offer->sku;
+    struct candidate on_cards = *c;
+    for (int cards = 1; c->offer->by_card && cards < sku->gpus_per_node; cards *= 2) {
+        struct shape shape = build_shape(s->b, sku, cards, 1, NULL);
+        const struct estimate *e = build_physics(s->b, &shape, s->err);
+        if (e == NULL && s->err->code != ERR_UNSUPPORTED)
+            return -1;
+        if (e == NULL || e->fits == FITS_NO)
+            continue;
+        on_cards.home_cards = cards;
+        if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &on_cards, &s->scratch) &&
+            candidate_better(s->b, &on_cards, c))
+            *c = on_cards;
+        return 0;
+    }
+    return 0;
+}
+
+static void say_fabric(struct cluster_search *s, const struct candidate *c, struct draft *d)
+{
+    const struct sku *sku = c->offer->sku;
+    double share = c->estimate->training.communication_share;
+    if (c->one_node != NULL && c->one_node->fits != FITS_NO)
+        note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
+    if (share > s->b->a.fabric_bound_share)
+        note_num(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "nodes", c->nodes);
+    if (sku->network == NULL)
+        note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
+    else if (!sku->bandwidth_dedicated)
+        note_text(note_add(&d->warnings, "fabric_shared"), "network", sku->network->id);
+}
+
 static int keep_best(struct cluster_search *s, struct option_list *out)
 {
     size_t best[8], max = s->b->lean ? 1 : (size_t)s->b->a.options_per_kind;
     size_t n = candidate_choose(s->b, &s->list, best, max < 8 ? max : 8);
     for (size_t i = 0; i < n; i++) {
-        const struct candidate *c = &s->list.items[best[i]];
+        struct candidate *c = &s->list.items[best[i]];
         struct draft *d = draft_new(s->b, KIND_SMALL_CLUSTER);
-        if (d == NULL || candidate_draft(s->b, KIND_SMALL_CLUSTER, c, d) != 0)
+        if (d == NULL)
+            return err_set(s->err, ERR_NOMEM, "no room for options");
+        if (settle_home(s, c) != 0)
             return -1;
+        if (candidate_draft(s->b, KIND_SMALL_CLUSTER, c, d) != 0)
+            return err_set(s->err, ERR_INTERNAL, "a cluster has more parts than a draft holds");
         candidate_reasons(s->b, c, d);
-        if (c->one_node != NULL && c->one_node->fits != FITS_NO)
-            note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
-        if (c->estimate->training.communication_share > s->b->a.fabric_bound_share)
-            note_num(note_percent(note_add(&d->warnings, "fabric_bound"), "share",
-                                  c->estimate->training.communication_share), "nodes", c->nodes);
-        if (c->offer->sku->network == NULL)
-            note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
-        else if (!c->offer->sku->bandwidth_dedicated)
-            note_text(note_add(&d->warnings, "fabric_shared"), "network", c->offer->sku->network->id);
+        say_fabric(s, c, d);
         if (option_list_add(s->b, out, d) != 0)
-            return -1;
+            return err_set(s->err, ERR_NOMEM, "no room for options");
     }
     return 0;
 }
@@ -234,5 +266,5 @@ int option_cluster_build(struct build *b, struct option_list *out, struct err *e
         build_refuse_supply(b, KIND_SMALL_CLUSTER, s.any_offer);
     if (s.list.n == 0 && b->refusals[KIND_SMALL_CLUSTER].n == 0)
         note_num(build_refuse(b, KIND_SMALL_CLUSTER, "beyond_horizon"), "days", b->a.horizon_days);
-    return keep_best(&s, out) != 0 ? err_set(err, ERR_NOMEM, "no room for options") : 0;
+    return keep_best(&s, out);
 }

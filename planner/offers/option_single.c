@@ -55,15 +55,15 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
     return e;
 }
 
-/* The same machine with develop and validate on the whole of it, or on few of its cards: the cheaper of the two. */
-static void add_cheaper(struct single_search *s, struct candidate c, int home_cards)
+/* The same machine with develop and validate on the whole of it, or on few of its cards: the better of the two. */
+static void add_better(struct single_search *s, struct candidate c, int home_cards)
 {
     struct candidate with_home = c;
     bool whole = candidate_reckon(s->b, KIND_SINGLE_MACHINE, &c, &s->scratch);
     if (home_cards > 0 && home_cards < c.cards) {
         with_home.home_cards = home_cards;
         if (candidate_reckon(s->b, KIND_SINGLE_MACHINE, &with_home, &s->scratch) &&
-            (!whole || with_home.total < c.total)) {
+            (!whole || candidate_better(s->b, &with_home, &c))) {
             candidate_add(&s->list, &with_home);
             return;
         }
@@ -91,7 +91,7 @@ static int try_cards(struct single_search *s, const struct offer *o, bool by_car
     if (*fewest == 0 && o->by_card)
         *fewest = cards / lanes;
     struct candidate c = {.offer = o, .by_card = by_card, .cards = cards, .nodes = 1, .lanes = lanes, .estimate = e};
-    add_cheaper(s, c, *fewest);
+    add_better(s, c, *fewest);
     return 0;
 }
 

@@ -199,6 +199,8 @@ static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds
     *w = *s->b->workload;
     if (!a->apply(w, s->b))
         return 0;
+    if (most > 0)
+        w->priority = PRIORITY_CHEAPEST; /* a saving is looked for */
     s->replans++;
     if (build_replan(s->b, w, kinds, &r, s->err))
         return s->err->code == ERR_NOMEM ? -1 : 0; /* a change that physics refuses is no way out */
@@ -341,7 +343,9 @@ static int relax_cost(struct search *s, const struct draft *d)
     const struct offer *offer = d->groups[d->train_group].offer;
     const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
     bool found;
-    if (attempt_named(s, full ? "lora" : "qlora", 1u << KIND_SINGLE_MACHINE, most, &best->relaxations, &found))
+    /* A gentler method is worth saying whatever it saves; the others only where they save much. */
+    if (attempt_named(s, full ? "lora" : "qlora", 1u << KIND_SINGLE_MACHINE, best->cost.total - 1, &best->relaxations,
+                      &found))
         return -1;
     if (spot_is_sold(s->b, offer->sku->gpu) &&
         attempt_named(s, "spot", 1u << best->kind, most, &best->relaxations, &found))
