@@ -30,12 +30,6 @@ struct hybrid_load hybrid_load_of(double peak_factor, double share)
     return (struct hybrid_load){home, peak_factor - home};
 }
 
-static double month_of(const struct offer *o)
-{
-    const double node = o->node_month_micros / o->sku->gpus_per_node;
-    return !o->by_card ? node : !o->by_node ? o->card_month_micros : fmin(node, o->card_month_micros);
-}
-
 static double peak_hours(const struct build *b)
 {
     const struct param *p = param_find(&b->params, "peak_hours_per_day");
@@ -92,27 +86,21 @@ static int bill_part(const struct build *b, struct part *p, double hours_per_day
     return costing_sum(&p->bill, &p->net, &p->tax);
 }
 
-/* The provider's machines that may serve, one of each card, cheapest card first. */
-static size_t offers_at(struct build *b, const struct provider *at, bool far, const struct offer **ret, size_t max)
+/* The provider's machines, one of each card, cheapest card first. */
+static size_t offers_at(struct build *b, const struct provider *at, const struct offer **ret, size_t max)
 {
-    size_t n = 0;
-    for (size_t g = 0; g < b->catalog->n_gpus; g++) {
-        const struct market_query q = {.gpu = &b->catalog->gpus[g],
-                                       .provider_kinds = 1u << at->kind,
-                                       .provider = at,
-                                       .serves = true,
-                                       .any_city = far};
-        const struct offer *o;
-        if (market_find(b, &q, &o, 1) == 0)
-            continue;
-        size_t at_place = n < max ? n++ : max;
-        for (; at_place > 0 && month_of(ret[at_place - 1]) > month_of(o); at_place--)
-            if (at_place < max)
-                ret[at_place] = ret[at_place - 1];
-        if (at_place < max)
-            ret[at_place] = o;
+    const struct sku *skus[SERVING_OFFERS_MAX * 2];
+    const size_t n = market_cheapest_of(b, at, false, skus, 0, SERVING_OFFERS_MAX * 2);
+    size_t found = 0;
+    for (size_t i = 0; i < n && found < max; i++) {
+        const struct offer *o = market_offer(b, skus[i], NULL);
+        bool twice = !o;
+        for (size_t k = 0; k < found && !twice; k++)
+            twice = ret[k]->sku->gpu == skus[i]->gpu;
+        if (!twice)
+            ret[found++] = o;
     }
-    return n;
+    return found;
 }
 
 /* The cheapest of these machines for this load; best->offer stays NULL where none can. */
@@ -213,8 +201,8 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
     const struct offer *at_home[SERVING_OFFERS_MAX], *at_cloud[SERVING_OFFERS_MAX];
     if (!best)
         return err_set(err, ERR_NOMEM, "hybrid service does not fit");
-    const size_t n_home = offers_at(b, home_at, false, at_home, SERVING_OFFERS_MAX);
-    const size_t n_cloud = offers_at(b, cloud_at, true, at_cloud, SERVING_OFFERS_MAX);
+    const size_t n_home = offers_at(b, home_at, at_home, SERVING_OFFERS_MAX);
+    const size_t n_cloud = offers_at(b, cloud_at, at_cloud, SERVING_OFFERS_MAX);
     for (int i = 0; i < (b->lean ? 1 : SERVING_LEVELS); i++) {
         const struct hybrid_load cut = hybrid_load_of(load->peak_factor, (double)i / SERVING_LEVELS);
         const struct serving base = scaled(load, cut.home, true), above = scaled(load, cut.burst, false);

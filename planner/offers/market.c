@@ -344,3 +344,24 @@ int market_unit_price(struct build *b, enum price_subject subject, const char *s
     *ret_micros = micros;
     return 0;
 }
+
+size_t market_cheapest_of(const struct build *b, const struct provider *p, bool by_hour, const struct sku **ret, size_t n,
+                          size_t max)
+{
+    const struct market_index *m = b->catalog->market;
+    const float *bound = m == NULL ? NULL : by_hour ? m->hour_bound : m->month_bound;
+    if (m == NULL)
+        return n;
+    const uint32_t *first = &m->first_of_provider[p - b->catalog->providers];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        const struct sku *s = &b->catalog->skus[m->by_provider[i]];
+        const float least = bound[m->by_provider[i]];
+        if (isinf(least) || !market_gpu_allowed(b, s->gpu) || (n == max && least >= bound[ret[n - 1] - b->catalog->skus]))
+            continue;
+        size_t at = n < max ? n++ : max - 1;
+        for (; at > 0 && bound[ret[at - 1] - b->catalog->skus] > least; at--)
+            ret[at] = ret[at - 1];
+        ret[at] = s;
+    }
+    return n;
+}

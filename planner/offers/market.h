@@ -88,8 +88,15 @@ int market_unit_price(struct build *b, enum price_subject subject, const char *s
 struct market_index {
     uint32_t *by_month, *by_hour;  /* SKU numbers, grouped by GPU as in catalog->gpus */
     uint32_t *first_of_gpu;        /* n_gpus + 1 offsets into both */
+    uint32_t *by_provider;         /* SKU numbers, grouped by provider as in catalog->providers */
+    uint32_t *first_of_provider;   /* n_providers + 1 offsets into it */
     float *month_bound, *hour_bound; /* of one card, by SKU number, in CNY */
 };
 int market_index_make(struct catalog *c, struct err *err);
+
+/* The `max` SKUs of one provider whose card costs least at best, by the month or by the hour, of GPUs that the request
+ * allows. Added to the n there are in *ret, which stays in order; returns how many there are then. */
+size_t market_cheapest_of(const struct build *b, const struct provider *p, bool by_hour, const struct sku **ret, size_t n,
+                          size_t max);
 
 #endif

@@ -84,6 +84,20 @@ static void sort_into(const struct catalog *c, struct sort_key *keys, const floa
         ret[i] = keys[i].sku;
 }
 
+/* Counting sort; first_of_provider comes zeroed. */
+static void group_by_provider(const struct catalog *c, struct market_index *m)
+{
+    for (size_t i = 0; i < c->n_skus; i++)
+        m->first_of_provider[(c->skus[i].provider - c->providers) + 1]++;
+    for (size_t p = 0; p < c->n_providers; p++)
+        m->first_of_provider[p + 1] += m->first_of_provider[p];
+    for (size_t i = c->n_skus; i-- > 0;)
+        m->by_provider[--m->first_of_provider[(c->skus[i].provider - c->providers) + 1]] = (uint32_t)i;
+    /* Each end was walked down to its group's beginning: one place to the left of where it is read. */
+    memmove(m->first_of_provider, m->first_of_provider + 1, c->n_providers * sizeof *m->first_of_provider);
+    m->first_of_provider[c->n_providers] = (uint32_t)c->n_skus;
+}
+
 int market_index_make(struct catalog *c, struct err *err)
 {
     struct market_index *m = arena_alloc(c->arena, sizeof *m);
@@ -92,6 +106,8 @@ int market_index_make(struct catalog *c, struct err *err)
         m->by_month = arena_array(c->arena, c->n_skus + 1, sizeof *m->by_month);
         m->by_hour = arena_array(c->arena, c->n_skus + 1, sizeof *m->by_hour);
         m->first_of_gpu = arena_array(c->arena, c->n_gpus + 1, sizeof *m->first_of_gpu);
+        m->by_provider = arena_array(c->arena, c->n_skus + 1, sizeof *m->by_provider);
+        m->first_of_provider = arena_array(c->arena, c->n_providers + 1, sizeof *m->first_of_provider);
         m->month_bound = arena_array(c->arena, c->n_skus + 1, sizeof *m->month_bound);
         m->hour_bound = arena_array(c->arena, c->n_skus + 1, sizeof *m->hour_bound);
     }
@@ -112,6 +128,7 @@ int market_index_make(struct catalog *c, struct err *err)
         m->first_of_gpu[g + 1] += m->first_of_gpu[g];
     sort_into(c, keys, m->month_bound, m->by_month);
     sort_into(c, keys, m->hour_bound, m->by_hour);
+    group_by_provider(c, m);
     free(keys);
     c->market = m;
     return 0;

@@ -126,26 +126,17 @@ static int consider(struct build *b, const struct offer *o, struct side *best, s
 static int choose(struct build *b, const struct provider *p, bool far, struct side *best, struct miss *miss,
                   struct err *err)
 {
-    const struct offer *cheapest[HYBRID_GPUS_MAX];
-    size_t n = 0;
+    const struct sku *cheapest[HYBRID_GPUS_MAX];
     if (!market_provider_allowed(b, p, far))
         return 0;
-    for (size_t i = 0; i < b->catalog->n_skus; i++) {
-        const struct sku *s = &b->catalog->skus[i];
-        const struct offer *o = s->provider == p && market_gpu_allowed(b, s->gpu) ? market_offer(b, s, NULL) : NULL;
-        if (!o)
-            continue;
-        size_t at = n < HYBRID_GPUS_MAX ? n++ : HYBRID_GPUS_MAX;
-        for (; at > 0 && card_month(cheapest[at - 1]) > card_month(o); at--)
-            if (at < HYBRID_GPUS_MAX)
-                cheapest[at] = cheapest[at - 1];
-        if (at < HYBRID_GPUS_MAX)
-            cheapest[at] = o;
-    }
+    const size_t n = market_cheapest_of(b, p, false, cheapest, 0, HYBRID_GPUS_MAX);
     int fitting = 0;
     for (size_t i = 0; i < n && fitting < HYBRID_FITTING_MAX; i++) {
+        const struct offer *o = market_offer(b, cheapest[i], NULL);
         bool fits;
-        if (consider(b, cheapest[i], best, miss, &fits, err))
+        if (!o)
+            continue;
+        if (consider(b, o, best, miss, &fits, err))
             return -1;
         fitting += fits;
     }

@@ -222,35 +222,22 @@ static int try_sku(struct build *b, struct option_list *out, const struct offer 
     return 0;
 }
 
-static bool is_centre(const struct build *b, const struct sku *s)
-{
-    return s->provider->kind == PROVIDER_UNIVERSITY && market_provider_allowed(b, s->provider, false) &&
-           market_gpu_allowed(b, s->gpu);
-}
-
 /* The cheapest few machines of all centres by the card-hour. */
-static size_t find_offers(struct build *b, const char *user_class, const struct offer **best)
+static size_t find_offers(struct build *b, const char *user_class, const struct offer **ret, size_t max)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < b->catalog->n_skus; i++) {
-        const struct sku *s = &b->catalog->skus[i];
-        const struct offer *o = is_centre(b, s) ? market_offer_at(b, s, user_class, true) : NULL;
-        if (!o)
-            continue;
-        const double month = o->by_card ? o->card_month_micros : o->node_month_micros / s->gpus_per_node;
-        size_t at = n < UNIVERSITY_SKUS_MAX ? n++ : UNIVERSITY_SKUS_MAX;
-        for (; at > 0; at--) {
-            const struct offer *q = best[at - 1];
-            const double other = q->by_card ? q->card_month_micros : q->node_month_micros / q->sku->gpus_per_node;
-            if (other <= month)
-                break;
-            if (at < UNIVERSITY_SKUS_MAX)
-                best[at] = q;
-        }
-        if (at < UNIVERSITY_SKUS_MAX)
-            best[at] = o;
+    const struct sku *skus[UNIVERSITY_SKUS_MAX * 2];
+    size_t n = 0, found = 0;
+    for (size_t i = 0; i < b->catalog->n_providers; i++) {
+        const struct provider *p = &b->catalog->providers[i];
+        if (p->kind == PROVIDER_UNIVERSITY && market_provider_allowed(b, p, false))
+            n = market_cheapest_of(b, p, true, skus, n, UNIVERSITY_SKUS_MAX * 2);
     }
-    return n;
+    for (size_t i = 0; i < n && found < max; i++) {
+        const struct offer *o = market_offer_at(b, skus[i], user_class, true);
+        if (o)
+            ret[found++] = o;
+    }
+    return found;
 }
 
 /* The rule that stops the whole kind, before any machine is looked at. */
@@ -276,14 +263,14 @@ int option_university_build(struct build *b, struct option_list *out, struct err
     t.user_class = university_user_class(t.t.user_class);
     t.lead_days = t.t.agreement_days + (b->workload->constraints.data_sensitive ? t.t.desensitise_days : 0);
     const struct offer *offers[UNIVERSITY_SKUS_MAX];
-    const size_t n = find_offers(b, t.user_class, offers);
+    const size_t n = find_offers(b, t.user_class, offers, b->lean ? 2 : UNIVERSITY_SKUS_MAX);
     if (n == 0) {
         build_refuse(b, KIND_UNIVERSITY_TIME, "no_university_offer");
         return 0;
     }
     const size_t before = out->n;
     struct miss miss = {0};
-    for (size_t i = 0; i < n && i < (b->lean ? 2 : UNIVERSITY_SKUS_MAX); i++)
+    for (size_t i = 0; i < n; i++)
         if (try_sku(b, out, offers[i], &t, &miss, err))
             return -1;
     if (out->n == before && miss.gpu) {
