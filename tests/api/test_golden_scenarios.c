@@ -127,18 +127,40 @@ static void check_plan(const json_t *plan)
         cr_expect_gt(json_array_size(json_object_get(o, "reasons")), 0, "%s refused without a reason", text_of(o, "kind"));
 }
 
-/* Asks twice on a catalog (NULL: the shipped one), compares the bytes, checks what holds always. */
+/* Every code has words, and every figure of the words is there. */
+static void check_words(const json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *member;
+    if (json_is_array(value))
+        json_array_foreach(value, i, member)
+            check_words(member);
+    if (!json_is_object(value))
+        return;
+    const char *code = text_of(value, "code"), *text = text_of(value, "text");
+    if (json_object_get(value, "text") != NULL && code[0] != '\0') {
+        cr_expect_str_not_empty(text, "%s has no words", code);
+        cr_expect(strchr(code, '_') == NULL || strcmp(text, code) != 0, "%s has no words", code);
+        cr_expect_null(strchr(text, '{'), "%s: %s", code, text);
+    }
+    json_object_foreach((json_t *)value, key, member)
+        check_words(member);
+}
+
+/* Asks twice in English and once in Chinese on a catalog (NULL: the shipped one), compares the bytes, checks what
+ * holds always. */
 static json_t *plan_on(const struct catalog *c, const char *workload)
 {
-    char *bodies[2];
-    size_t lengths[2];
+    char *bodies[3];
+    size_t lengths[3];
     char request[4096];
     snprintf(request, sizeof request, "{\"workload\": %s}", workload);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         struct arena *arena = arena_new(4u << 20);
         struct api_response res = {0};
         struct api_request req = {.method = "POST", .path = "/api/v1/plans", .content_type = "application/json",
-                                  .accept_language = "en", .request_id = "golden", .body = request,
+                                  .accept_language = k < 2 ? "en" : "zh-CN", .request_id = "golden", .body = request,
                                   .body_len = strlen(request), .catalog = c != NULL ? c : client_catalog(),
                                   .today = date_from_civil(2026, 11, 30), .arena = arena};
         api_init();
@@ -151,11 +173,14 @@ static json_t *plan_on(const struct catalog *c, const char *workload)
         arena_free(arena);
     }
     cr_expect(lengths[0] == lengths[1] && memcmp(bodies[0], bodies[1], lengths[0]) == 0, "not the same bytes twice");
-    json_t *plan = json_loadb(bodies[0], lengths[0], 0, NULL);
-    cr_assert_not_null(plan);
-    free(bodies[0]);
-    free(bodies[1]);
+    json_t *plan = json_loadb(bodies[0], lengths[0], 0, NULL), *chinese = json_loadb(bodies[2], lengths[2], 0, NULL);
+    cr_assert(plan != NULL && chinese != NULL);
+    for (int k = 0; k < 3; k++)
+        free(bodies[k]);
     check_plan(plan);
+    check_words(plan);
+    check_words(chinese);
+    json_decref(chinese);
     return plan;
 }
 
