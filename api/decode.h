@@ -25,7 +25,6 @@ struct decoded_estimate {
 struct decoded_plan {
     struct workload workload;
     date_t as_of;
-    bool trace;
     bool language_stated;
     struct note_list assumed;
     char *canonical; /* the workload with sorted members, for plan_id; in the arena */

@@ -102,7 +102,6 @@ const struct jspec spec_estimate = {JFIELDS(estimate_fields), JSPEC_NO_STATED};
 static const struct jfield plan_fields[] = {
     {"workload", J_OBJECT, OF(workload), 0, 0, J_REQUIRED, 0, &spec_workload, NULL},
     {"as_of", J_DATE, OF(as_of), 0, 0, 0, 0, NULL, NULL},
-    {"trace", J_BOOL, OF(trace), 0, 0, 0, 0, NULL, NULL},
 };
 const struct jspec spec_plan = {JFIELDS(plan_fields), JSPEC_NO_STATED};
 

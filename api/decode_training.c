@@ -22,7 +22,7 @@ static void take_fp8_recipe(struct decode *d, json_t *value, const char *pointer
 #define NUMBER(name, min, max, flags) {#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL}
 
 static const struct jfield training_fields[] = {
-    {"method", J_ENUM, OF(method), 0, 0, J_REQUIRED, ENUM_METHOD, NULL, NULL},
+    ENUM(method, ENUM_METHOD),
     AMOUNT(tokens, 1e18),
     AMOUNT(samples, 1e15),
     AMOUNT(steps, 1e12),

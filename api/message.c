@@ -187,7 +187,7 @@ void message_number(char out[48], double value)
     group_thousands(out, plain);
 }
 
-static void money_words(char out[64], enum language language, int64_t minor, const char *currency)
+static void money_words(char *out, enum language language, int64_t minor, const char *currency)
 {
     char plain[MONEY_TEXT_MAX], grouped[48];
     money_text(minor, plain);
@@ -198,7 +198,7 @@ static void money_words(char out[64], enum language language, int64_t minor, con
         snprintf(out, 64, "%s %s", currency, grouped);
 }
 
-static void percent_words(char out[48], double share)
+static void percent_words(char *out, double share)
 {
     char plain[40];
     double pct = share * 100;
@@ -211,32 +211,67 @@ static void percent_words(char out[48], double share)
     snprintf(out, 48, "%s%%", plain);
 }
 
-/* A thing of the catalog by its name, a wire value by its term, anything else as it is. */
-static const char *words_of(enum language language, const char *value, const struct catalog *c)
+static const char *named(enum language language, const char *zh, const char *en)
 {
-    const char *term = message_find(language, "term.", value);
-    if (term || !c)
+    return language == LANG_ZH_CN ? zh : en;
+}
+
+/* "Hefei Xinzhan IDC, 8 x RTX 4090" */
+static void sku_words(char out[200], enum language language, const struct sku *s)
+{
+    (void)snprintf(out, 200, language == LANG_ZH_CN ? "%.100s %d × %.60s" : "%.100s, %d x %.60s",
+                   named(language, s->provider->name_zh, s->provider->name_en), s->gpus_per_node, s->gpu->name);
+}
+
+/* A thing of the catalog by its name, a wire value by its term, anything else as it is. An argument that is called
+ * "sku" wants the id. */
+static const char *words_of(enum language language, const struct note_arg *a, const struct catalog *c, char scratch[200])
+{
+    const char *value = a->text, *term = message_find(language, "term.", value);
+    if (term || !c || strcmp(a->name, "sku") == 0)
         return term ? term : value;
     const struct gpu *gpu = catalog_gpu(c, value);
     if (gpu)
         return gpu->name;
     const struct provider *p = catalog_provider(c, value);
     if (p)
-        return language == LANG_ZH_CN ? p->name_zh : p->name_en;
+        return named(language, p->name_zh, p->name_en);
     const struct network *n = catalog_network(c, value);
     if (n)
-        return language == LANG_ZH_CN ? n->name_zh : n->name_en;
+        return named(language, n->name_zh, n->name_en);
     const struct storage *s = catalog_storage(c, value);
     if (s)
-        return language == LANG_ZH_CN ? s->name_zh : s->name_en;
-    return value;
+        return named(language, s->name_zh, s->name_en);
+    const struct sku *sku = catalog_sku(c, value);
+    if (!sku)
+        return value;
+    sku_words(scratch, language, sku);
+    return scratch;
+}
+
+/* Where an argument ends in a Chinese character, the blank that a template sets off Latin text with is one too many. */
+static void close_gaps(struct buf *out, size_t from)
+{
+    size_t o = from;
+    for (size_t i = from; i < out->len; i++) {
+        const unsigned char *s = (const unsigned char *)out->data + i;
+        bool wide_before = o >= 3 && (unsigned char)out->data[o - 3] >= 0xE3 && (unsigned char)out->data[o - 3] <= 0xEF;
+        bool wide_after = i + 1 < out->len && s[1] >= 0xE3 && s[1] <= 0xEF;
+        if (*s == ' ' && wide_before && wide_after)
+            continue;
+        out->data[o++] = (char)*s;
+    }
+    out->len = o;
+    if (out->data)
+        out->data[o] = '\0';
 }
 
 void message_note(struct buf *out, enum language language, const struct note *n, const char *currency,
                   const struct catalog *catalog)
 {
     struct message_arg args[NOTE_ARGS_MAX];
-    char text[NOTE_ARGS_MAX][64];
+    char text[NOTE_ARGS_MAX][200];
+    size_t from = out->len;
     for (unsigned i = 0; i < n->n_args && i < NOTE_ARGS_MAX; i++) {
         const struct note_arg *a = &n->args[i];
         args[i] = (struct message_arg){a->name, text[i]};
@@ -254,7 +289,7 @@ void message_note(struct buf *out, enum language language, const struct note *n,
             percent_words(text[i], a->number);
             break;
         case NOTE_TEXT:
-            args[i].value = a->text ? words_of(language, a->text, catalog) : "-";
+            args[i].value = a->text ? words_of(language, a, catalog, text[i]) : "-";
             break;
         }
     }
@@ -263,6 +298,8 @@ void message_note(struct buf *out, enum language language, const struct note *n,
         message_render(out, template, args, n->n_args < NOTE_ARGS_MAX ? n->n_args : NOTE_ARGS_MAX);
     else
         buf_adds(out, n->code ? n->code : "");
+    if (language == LANG_ZH_CN && !buf_failed(out))
+        close_gaps(out, from);
 }
 
 /* ---- language ---------------------------------------------------------------------------------------------- */
