@@ -6,6 +6,8 @@
  */
 #include "db/price_append.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "db/table.h"
 
@@ -15,7 +17,7 @@
 
 struct append {
     struct conn *conn;
-    sqlite3_stmt *later, *close, *insert;
+    sqlite3_stmt *newest, *close, *insert;
 };
 
 static const char *or_empty(const char *s)
@@ -23,49 +25,62 @@ static const char *or_empty(const char *s)
     return s ? s : "";
 }
 
-static int bind_key(struct append *a, sqlite3_stmt *stmt, const struct price *p, struct err *err)
+static int bind_key(struct append *a, const struct price *p, struct err *err)
 {
     const char *texts[] = {price_subject_name(p->subject),     p->sku ? p->sku->id : "",   or_empty(p->subject_id),
                            p->provider ? p->provider->id : "", pricing_mode_name(p->mode), price_unit_name(p->unit)};
-    char from[DATE_TEXT_MAX];
     int rc = SQLITE_OK;
-    sqlite3_reset(stmt);
+    sqlite3_reset(a->newest);
     for (int i = 0; i < 6; i++) {
         if (!texts[i])
             return err_set(err, ERR_INVALID, "price with an unknown subject, mode or unit");
         if (rc == SQLITE_OK)
-            rc = sqlite3_bind_text(stmt, i + 1, texts[i], -1, SQLITE_TRANSIENT);
+            rc = sqlite3_bind_text(a->newest, i + 1, texts[i], -1, SQLITE_TRANSIENT);
     }
-    date_text(p->effective_from, from);
     if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int(stmt, 7, p->term_months);
+        rc = sqlite3_bind_int(a->newest, 7, p->term_months);
     if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 8, or_empty(p->user_class), -1, SQLITE_TRANSIENT);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 9, from, -1, SQLITE_TRANSIENT);
+        rc = sqlite3_bind_text(a->newest, 8, or_empty(p->user_class), -1, SQLITE_TRANSIENT);
     return rc == SQLITE_OK ? 0 : conn_fail(a->conn, rc, "bind price key", err);
 }
 
-/* Nothing of the same key may begin on or after this day, or still run into it with an end already set. */
-static int refuse_rewriting(struct append *a, const struct price *p, struct err *err)
+static int end_interval(struct append *a, const char *id, const char *on, struct err *err)
 {
-    if (bind_key(a, a->later, p, err) != 0)
+    sqlite3_reset(a->close);
+    int rc = sqlite3_bind_text(a->close, 1, on, -1, SQLITE_TRANSIENT);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(a->close, 2, id, -1, SQLITE_TRANSIENT);
+    return rc == SQLITE_OK ? conn_step_done(a->conn, a->close, err) : conn_fail(a->conn, rc, "bind price", err);
+}
+
+/* Intervals of a key follow one another, so its newest row decides: nothing may begin before it or run over its end. */
+static int succeed(struct append *a, const struct price *p, struct err *err)
+{
+    char from[DATE_TEXT_MAX];
+    date_text(p->effective_from, from);
+    if (bind_key(a, p, err) != 0)
         return -1;
-    int rc = sqlite3_step(a->later);
+    int rc = sqlite3_step(a->newest);
     if (rc == SQLITE_DONE)
         return 0;
     if (rc != SQLITE_ROW)
         return conn_fail(a->conn, rc, "read price history", err);
-    return err_set(err, ERR_CONFLICT, "price %s would change history: %s holds from %s", or_empty(p->id),
-                   (const char *)sqlite3_column_text(a->later, 0), (const char *)sqlite3_column_text(a->later, 1));
+    const char *id = (const char *)sqlite3_column_text(a->newest, 0);
+    const char *begins = (const char *)sqlite3_column_text(a->newest, 1);
+    const char *ends = (const char *)sqlite3_column_text(a->newest, 2);
+    if (!id || !begins)
+        return err_set(err, ERR_NOMEM, "read price history");
+    if (strcmp(begins, from) >= 0 || (ends && strcmp(ends, from) > 0))
+        return err_set(err, ERR_CONFLICT, "price %s would change history: %s holds from %s", or_empty(p->id), id,
+                       begins);
+    return ends ? 0 : end_interval(a, id, from, err);
 }
 
 static int append_one(struct append *a, const struct table *t, const struct price *p, struct err *err)
 {
     if (p->effective_from == DATE_NONE || p->observed_on == DATE_NONE)
         return err_set(err, ERR_INVALID, "price %s without its dates", or_empty(p->id));
-    if (refuse_rewriting(a, p, err) != 0 || bind_key(a, a->close, p, err) != 0 ||
-        conn_step_done(a->conn, a->close, err) != 0)
+    if (succeed(a, p, err) != 0)
         return -1;
     sqlite3_reset(a->insert);
     for (size_t i = 0; i < t->n_columns; i++)
@@ -93,11 +108,11 @@ static int prepare_insert(struct append *a, const struct table *t, struct err *e
 
 static int append_all(struct append *a, const struct price *prices, size_t n, int64_t *ret_revision, struct err *err)
 {
-    static const char later[] = "SELECT id, effective_from FROM prices WHERE" SAME_KEY
-                                " AND (effective_from >= ?9 OR effective_to > ?9) LIMIT 1";
-    static const char close[] = "UPDATE prices SET effective_to = ?9 WHERE" SAME_KEY " AND effective_to IS NULL";
+    static const char newest[] =
+        "SELECT id, effective_from, effective_to FROM prices WHERE" SAME_KEY " ORDER BY effective_from DESC LIMIT 1";
+    static const char close[] = "UPDATE prices SET effective_to = ?1 WHERE id = ?2";
     const struct table *t = &db_tables[TABLE_PRICES];
-    if (conn_prepare(a->conn, later, &a->later, err) != 0 || conn_prepare(a->conn, close, &a->close, err) != 0 ||
+    if (conn_prepare(a->conn, newest, &a->newest, err) != 0 || conn_prepare(a->conn, close, &a->close, err) != 0 ||
         prepare_insert(a, t, err) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
@@ -115,7 +130,7 @@ int price_append(struct conn *c, const struct price *prices, size_t n, int64_t *
     if (conn_run(c, "BEGIN IMMEDIATE", err) != 0)
         return -1;
     int rc = append_all(&a, prices, n, &revision, err);
-    sqlite3_finalize(a.later);
+    sqlite3_finalize(a.newest);
     sqlite3_finalize(a.close);
     sqlite3_finalize(a.insert);
     if (rc == 0)
