@@ -84,7 +84,7 @@ Test(seed_facts, every_row_has_a_source)
     SOURCED(lines);
 #undef SOURCED
     for (size_t i = 0; i < c->params.n; i++)
-        cr_assert(text(c->params.rows[i].source), "%s", c->params.rows[i].key);
+        cr_assert(text(c->params.rows[i].source) && text(c->params.rows[i].evidence), "%s", c->params.rows[i].key);
     for (size_t i = 0; i < c->n_providers; i++)
         cr_assert(text(c->providers[i].confidence), "%s", c->providers[i].id);
 }
