@@ -395,7 +395,7 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
         note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
                  miss.short_gb);
         why->short_by = miss.short_gb;
-    } else {
+    } else if (b->refusals[KIND_HYBRID_CLOUD].n == 0) {
         build_refuse(b, KIND_HYBRID_CLOUD, "no_line");
     }
     return 0;

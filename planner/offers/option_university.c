@@ -280,7 +280,7 @@ int option_university_build(struct build *b, struct option_list *out, struct err
         note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
                  miss.short_gb);
         why->short_by = miss.short_gb;
-    } else if (out->n == before) {
+    } else if (out->n == before && b->refusals[KIND_UNIVERSITY_TIME].n == 0) {
         build_refuse(b, KIND_UNIVERSITY_TIME, "university_too_few_machines");
     }
     return 0;

@@ -174,6 +174,9 @@ struct search {
     struct err *err;
     double saving_least; /* share that a change must save to be worth naming beside a feasible option */
     int replans;
+    const struct attempt
+        *near; /* the first change that lifts the rule of this kind but misses the date or the budget */
+    struct replan near_plan;
 };
 
 static struct relaxation *add(struct build *b, struct relaxation_list *l, const char *code, const char *text,
@@ -205,6 +208,10 @@ static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds
     s->replans++;
     if (build_replan(s->b, w, kinds, &r, s->err))
         return s->err->code == ERR_NOMEM ? -1 : 0; /* a change that physics refuses is no way out */
+    if (!r.feasible && r.draft && !s->near) {
+        s->near = a;
+        s->near_plan = r;
+    }
     if (!r.feasible || (most > 0 && r.total > most))
         return 0;
     *ret_found = true;
@@ -271,9 +278,20 @@ static int add_more(struct search *s, enum option_kind kind, struct relaxation_l
     return 0;
 }
 
+/* No single change is enough: what comes nearest, and what it comes to. */
+static int add_near(struct search *s, struct relaxation_list *to)
+{
+    struct relaxation *r = add(s->b, to, s->near->code, "relax_not_enough", s->near_plan.total, s->near_plan.finish_on);
+    if (!r)
+        return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+    note_text(&r->text, "change", s->near->code);
+    return 0;
+}
+
 static int relax_kind(struct search *s, struct infeasible_kind *miss, int replans_most)
 {
     const unsigned needs = needs_of(&miss->reasons);
+    s->near = NULL;
     if (add_more(s, miss->kind, &miss->relaxations))
         return -1;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
@@ -283,6 +301,8 @@ static int relax_kind(struct search *s, struct infeasible_kind *miss, int replan
         if (attempt_one(s, &attempts[i], 1u << miss->kind, 0, &miss->relaxations, &found))
             return -1;
     }
+    if (miss->relaxations.n == 0 && s->near && add_near(s, &miss->relaxations))
+        return -1;
     for (size_t i = 0; i < s->plan->n_options; i++)
         if (s->plan->options[i].kind == miss->kind)
             s->plan->options[i].relaxations = miss->relaxations;
