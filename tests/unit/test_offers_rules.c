@@ -1,0 +1,436 @@
+/* Money, phases and reserve by the names of their rules, each on a market of one machine that can be reckoned by hand:
+ * 8 x A100-80G measured at 20,000 tokens/s, so that 72 million tokens are one hour. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "planner/offers/engine.h"
+#include "planner/offers/plan.h"
+#include "tests/support/test_catalog.h"
+
+#define PRICES                                                                                                         \
+    "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,tax_included,granularity_milli_h,"   \
+    "deposit_ppm,effective_from,effective_to,observed_on,state,rule,source,confidence\n"
+#define TODAY ",2026-11-01,,2026-11-20,firm,,test,high\n"
+#define HOURLY(amount) "h,sku,node,,,hourly,,CNY,node_hour," amount ",no,," TODAY
+#define MONTHLY(amount) "m,sku,node,,,monthly,1,CNY,node_month," amount ",no,," TODAY
+
+static struct catalog *catalog;
+static struct arena *arena;
+static struct workload w;
+static struct assumption_override overrides[8];
+
+static void market(const char *prices)
+{
+    const struct test_csv files[] = {
+        {"providers.csv", "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"
+                          "source_date,confidence\n"
+                          "idc,本地,IDC,local_idc,hefei,区,Zone,local,24x7,yes,yes,test,2026-11,high\n"},
+        {"networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"
+                         "ib,IB,IB,infiniband,1600,yes,no,,test,2026-11\n"},
+        {"storages.csv", "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"},
+        {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"},
+        {"purchase_prices.csv",
+         "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},
+        {"fx_rates.csv", "base,quote,on_date,rate,source\nUSD,CNY,2026-11-01,7.0,test\nUSD,CNY,2026-11-25,7.2,test\n"
+                         "USD,CNY,2026-12-05,9.0,test\n"},
+        {"tax_codes.csv", "code,name_zh,name_en,rate_bp,valid_from,valid_to,source\n"
+                          "service_6,服务,Services,600,2016-05-01,,test\n"},
+        {"skus.csv", "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,"
+                     "host_memory_gb,cpu_cores,nvme_gb,tax_code,source,source_date,confidence\n"
+                     "node,idc,hefei,a100-sxm4-80g,8,no,8,nvswitch,ib,bare_metal,2048,128,30720,service_6,test,2026-11,"
+                     "high\n"},
+        {"prices.csv", prices},
+    };
+    struct err err = {0};
+    catalog = test_catalog_of(files, sizeof files / sizeof *files);
+    cr_assert_eq(engine_bind(catalog, &err), 0, "%s", err.detail);
+    arena = arena_new(4 << 20);
+    workload_init(&w);
+    w.model = *catalog_model(catalog, "qwen2.5-14b");
+    w.training.stated = true;
+    w.training.method = METHOD_FULL_FINETUNE;
+    w.measured.stated = true;
+    w.measured.gpu = "a100-sxm4-80g";
+    w.measured.gpus = 8;
+    w.measured.tokens_per_s = 20000;
+    w.serving.months_stated = true; /* 0 months: no reserve */
+    for (int k = 1; k < KIND_COUNT; k++)
+        w.constraints.kinds[k] = false;
+    date_parse("2027-01-04", &w.constraints.start_on);
+    overrides[0] = (struct assumption_override){"run_overhead_factor", 0};
+    overrides[1] = (struct assumption_override){"debug_share", 0};
+    w.overrides = overrides;
+    w.n_overrides = 2;
+}
+
+static void assume_that(const char *name, double value)
+{
+    overrides[w.n_overrides++] = (struct assumption_override){name, value};
+}
+
+static void work_for(double hours)
+{
+    w.training.tokens = hours * 72e6;
+}
+
+static void done(void)
+{
+    arena_free(arena);
+    test_catalog_free(catalog);
+}
+
+static struct plan plan_it(void)
+{
+    struct plan plan;
+    struct err err = {0};
+    struct plan_request q = {.catalog = catalog, .workload = &w};
+    date_parse("2026-11-30", &q.as_of);
+    cr_assert_eq(plan_make(&q, arena, &plan, &err), 0, "%s at %s", err.detail, err.pointer);
+    return plan;
+}
+
+static const struct option *first(const struct plan *p)
+{
+    cr_assert_gt(p->n_options, 0);
+    return &p->options[0];
+}
+
+static const struct cost_line *line_at(const struct option *o, enum pricing_mode mode, enum section section)
+{
+    for (size_t i = 0; i < o->cost.n_lines; i++)
+        if (o->cost.lines[i].mode == mode && o->cost.lines[i].section == section)
+            return &o->cost.lines[i];
+    return NULL;
+}
+
+static const struct phase *phase_at(const struct option *o, enum phase_code code)
+{
+    for (size_t i = 0; i < o->n_phases; i++)
+        if (o->phases[i].code == code)
+            return &o->phases[i];
+    return NULL;
+}
+
+static void expect_only_line(const struct option *o, int64_t quantity_milli, int64_t unit_micros, int64_t minor)
+{
+    cr_assert_eq(o->cost.n_lines, 1, "%zu lines", o->cost.n_lines);
+    const struct cost_line *l = &o->cost.lines[0];
+    cr_expect_eq(l->quantity_milli, quantity_milli, "quantity %ld", (long)l->quantity_milli);
+    cr_expect_eq(l->unit_price_micros, unit_micros, "unit price %ld", (long)l->unit_price_micros);
+    cr_expect_eq(l->minor, minor, "amount %ld", (long)l->minor);
+}
+
+Test(rules, billed_in_whole_hours_unless_stated)
+{
+    market(PRICES HOURLY("100"));
+    work_for(10.3);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 11000, 100000000, 110000);
+    done();
+    market(PRICES "h,sku,node,,,hourly,,CNY,node_hour,100,no,500," TODAY);
+    work_for(10.3);
+    p = plan_it();
+    expect_only_line(first(&p), 10500, 100000000, 105000);
+    done();
+}
+
+Test(rules, minimum_term_is_paid_whole)
+{
+    market(PRICES "m,sku,node,,,monthly,3,CNY,node_month,46000,no,," TODAY);
+    work_for(240);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 3000, 46000000000, 13800000);
+    cr_expect_float_eq(first(&p)->cost.lines[0].unused_share, 1 - 240.0 / 2160, 1e-9);
+    done();
+}
+
+Test(rules, longer_term_is_taken_where_it_costs_less)
+{
+    const char *prices = PRICES MONTHLY("46000") "q,sku,node,,,monthly,3,CNY,node_month,40000,no,," TODAY;
+    market(prices);
+    work_for(80 * 24);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 3000, 40000000000, 12000000);
+    done();
+    market(prices);
+    work_for(25 * 24);
+    p = plan_it();
+    expect_only_line(first(&p), 1000, 46000000000, 4600000);
+    done();
+}
+
+Test(rules, tax_included_is_split_first)
+{
+    market(PRICES "h,sku,node,,,hourly,,CNY,node_hour,106,yes,," TODAY);
+    work_for(10);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 10000, 100000000, 100000);
+    cr_expect_eq(first(&p)->cost.tax, 6000);
+    cr_expect_eq(first(&p)->cost.total, 106000);
+    done();
+}
+
+Test(rules, fx_at_the_dated_rate)
+{
+    market(PRICES "h,sku,node,,,hourly,,USD,node_hour,10,no,," TODAY);
+    work_for(10);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 10000, 72000000, 72000); /* 7.2 of 25 November, not 9.0 of December */
+    done();
+}
+
+Test(rules, price_in_force_on_the_day)
+{
+    market(PRICES "a,sku,node,,,hourly,,CNY,node_hour,80,no,,,2026-01-01,2026-11-01,2026-01-01,firm,,test,high\n"
+                  "b,sku,node,,,hourly,,CNY,node_hour,120,no,,,2026-11-01,,2026-11-20,firm,,test,high\n"
+                  "c,sku,node,,,hourly,,CNY,node_hour,60,no,,,2027-01-01,,2026-11-20,firm,,test,high\n");
+    work_for(10);
+    struct plan p = plan_it();
+    expect_only_line(first(&p), 10000, 120000000, 120000);
+    done();
+}
+
+Test(rules, deposit_is_cash_and_no_cost)
+{
+    market(PRICES "m,sku,node,,,monthly,1,CNY,node_month,46000,no,,2000000,2026-11-01,,2026-11-20,firm,,test,high\n");
+    work_for(40 * 24);
+    struct plan p = plan_it();
+    cr_expect_eq(first(&p)->cost.deposit, 9200000, "two months of one machine");
+    cr_expect_eq(first(&p)->cost.net, 9200000, "and two months of rent besides");
+    done();
+}
+
+Test(rules, spot_never_in_the_last_mile)
+{
+    market(PRICES HOURLY("100") "s,sku,node,,,spot,,CNY,node_hour,30,no,," TODAY);
+    work_for(10 * 24);
+    w.constraints.allow_spot = true;
+    assume_that("spot_interruptions_per_h", 0.1);
+    struct plan p = plan_it();
+    const struct cost_line *spot = line_at(first(&p), MODE_SPOT, SECTION_COMPUTE);
+    cr_assert_not_null(spot);
+    cr_expect_eq(spot->quantity_milli, 264000, "240 h and a tenth lost to interruptions: %ld",
+                 (long)spot->quantity_milli);
+    date_parse("2027-01-14", &w.constraints.deadline_on); /* the run ends on the 13th */
+    p = plan_it();
+    const struct cost_line *hourly = line_at(first(&p), MODE_HOURLY, SECTION_COMPUTE);
+    spot = line_at(first(&p), MODE_SPOT, SECTION_COMPUTE);
+    cr_assert(hourly != NULL && spot != NULL);
+    cr_expect_eq(hourly->quantity_milli, 48000, "12th and 13th: %ld", (long)hourly->quantity_milli);
+    cr_expect_eq(spot->quantity_milli, 8 * 26400);
+    w.constraints.allow_spot = false;
+    p = plan_it();
+    cr_expect_null(line_at(first(&p), MODE_SPOT, SECTION_COMPUTE));
+    done();
+}
+
+Test(rules, contingency_if_asked)
+{
+    market(PRICES HOURLY("100"));
+    work_for(10);
+    assume_that("contingency_share", 0.1);
+    struct plan p = plan_it();
+    const struct option *o = first(&p);
+    cr_assert_eq(o->cost.n_lines, 2);
+    cr_expect_eq(o->cost.by_section[SECTION_OPERATIONS], 10000);
+    cr_expect_str_eq(o->cost.lines[1].assumption, "contingency_share");
+    done();
+}
+
+Test(rules, egress_by_gb_or_by_bandwidth)
+{
+    const struct { double gb; int64_t minor; enum price_unit unit; } cases[] = {
+        {20, 1000, UNIT_GB},           /* 10.00 by the GB, 20.00 for the narrowest line of a month */
+        {100, 2000, UNIT_MBPS_MONTH},  /* 1 Mbps carries it */
+        {1000, 8000, UNIT_MBPS_MONTH}, /* 4 Mbps at 0.8 of the line rate */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(PRICES HOURLY("100") "g,egress,,idc,idc,hourly,,CNY,gb,0.50,no,," TODAY
+                                    "b,egress,,idc,idc,monthly,1,CNY,mbps_month,20,no,," TODAY);
+        work_for(10);
+        w.constraints.egress_gb = cases[i].gb;
+        struct plan p = plan_it();
+        const struct option *o = first(&p);
+        cr_expect_eq(o->cost.by_section[SECTION_EGRESS], cases[i].minor, "case %zu: %ld", i,
+                     (long)o->cost.by_section[SECTION_EGRESS]);
+        for (size_t l = 0; l < o->cost.n_lines; l++)
+            cr_expect(o->cost.lines[l].section != SECTION_EGRESS || o->cost.lines[l].unit == cases[i].unit);
+        done();
+    }
+}
+
+Test(rules, price_stale_illustrative_and_derived_are_told)
+{
+    market(PRICES "h,sku,node,,,hourly,,CNY,node_hour,100,no,,,2026-01-01,,2026-09-01,illustrative,,test,low\n"
+                  "m,sku,node,,,monthly,1,CNY,node_month,40000,no,,,2026-11-01,,2026-11-20,derived,"
+                  "monthly_share_of_hourly,test,low\n");
+    work_for(31 * 24);
+    struct plan p = plan_it();
+    const struct note_list *warnings = &first(&p)->warnings;
+    cr_expect_not_null(note_find(warnings, "price_illustrative"));
+    cr_expect_not_null(note_find(warnings, "price_stale"));
+    const struct note *derived = note_find(warnings, "price_derived");
+    cr_assert_not_null(derived);
+    cr_expect_str_eq(derived->args[1].text, "monthly_share_of_hourly");
+    done();
+}
+
+Test(rules, debug_share)
+{
+    const struct { double share, hours; int days; } cases[] = {
+        {0.30, 240, 5}, {0.35, 240, 6}, {0.40, 240, 7}, {0.35, 24 * 300, 60 /* at most */}, {0, 240, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(PRICES HOURLY("100"));
+        work_for(cases[i].hours);
+        overrides[1].value = cases[i].share;
+        struct plan p = plan_it();
+        const struct phase *develop = phase_at(first(&p), PHASE_DEVELOP);
+        cr_assert_not_null(develop);
+        cr_expect_float_eq(develop->hours, cases[i].days * 10, 1e-9, "case %zu: %f h", i, develop->hours);
+        done();
+    }
+}
+
+Test(rules, validate_limit)
+{
+    market(PRICES HOURLY("100"));
+    work_for(10);
+    w.measured.gpu = "h100-sxm5-80g"; /* measured elsewhere: this card has to be validated */
+    struct plan p = plan_it();
+    cr_expect_float_eq(phase_at(first(&p), PHASE_VALIDATE)->hours, 14 * 24, 0, "two weeks without a budget");
+    w.constraints.budget_minor = 20000000; /* 200,000: at most 20,000 for validation, 2,400 a day */
+    memcpy(w.constraints.budget_currency, "CNY", 4);
+    p = plan_it();
+    const struct phase *validate = phase_at(first(&p), PHASE_VALIDATE);
+    cr_expect_float_eq(validate->hours, 8 * 24, 0, "%f h", validate->hours);
+    cr_expect_not_null(note_find(&validate->reasons, "validate_limit"));
+    cr_expect_leq(first(&p)->cost.by_section[SECTION_VALIDATION], 2000000);
+    done();
+}
+
+Test(rules, already_measured)
+{
+    market(PRICES HOURLY("100"));
+    work_for(10);
+    struct plan p = plan_it();
+    const struct phase *validate = phase_at(first(&p), PHASE_VALIDATE);
+    cr_expect_float_eq(validate->hours, 0, 0);
+    cr_expect_not_null(note_find(&validate->reasons, "already_measured"));
+    done();
+}
+
+static void only_clusters(void)
+{
+    w.constraints.kinds[KIND_SINGLE_MACHINE] = false;
+    w.constraints.kinds[KIND_SMALL_CLUSTER] = true;
+}
+
+Test(rules, pilot_migrate_and_team)
+{
+    const struct { enum team team; int max_nodes; bool pilot, gate_on_train; double migrate_days; } cases[] = {
+        {TEAM_SLURM, 2, false, true, 10},
+        {TEAM_EXPERT, 2, false, true, 0},
+        {TEAM_SLURM, 4, true, false, 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(PRICES HOURLY("100"));
+        only_clusters();
+        work_for(2000);
+        w.priority = PRIORITY_FASTEST;
+        w.constraints.team = cases[i].team;
+        w.constraints.max_nodes = cases[i].max_nodes;
+        struct plan p = plan_it();
+        const struct option *o = first(&p);
+        const struct phase *pilot = phase_at(o, PHASE_PILOT), *train = phase_at(o, PHASE_TRAIN);
+        cr_expect_eq(o->supply[0].nodes, cases[i].max_nodes, "case %zu: %d nodes", i, o->supply[0].nodes);
+        cr_expect_eq(pilot != NULL, cases[i].pilot, "case %zu", i);
+        cr_expect(pilot == NULL || (pilot->has_gate && strcmp(pilot->gate.metric, "two_node_speedup") == 0));
+        cr_expect(pilot == NULL || pilot->gate.threshold == 1.5);
+        cr_expect(pilot == NULL || pilot->gate.saved_minor > 0, "stopping at the pilot saves the rest");
+        cr_expect_eq(train->has_gate, cases[i].gate_on_train, "case %zu", i);
+        cr_expect_float_eq(phase_at(o, PHASE_MIGRATE)->hours, 24 * cases[i].migrate_days, 0, "case %zu", i);
+        done();
+    }
+}
+
+Test(rules, team_ceiling)
+{
+    market(PRICES HOURLY("100"));
+    only_clusters();
+    work_for(500);
+    w.constraints.team = TEAM_NONE;
+    struct plan p = plan_it();
+    cr_expect_eq(p.n_options, 0);
+    cr_assert_eq(p.n_infeasible, 1);
+    cr_expect_not_null(note_find(&p.infeasible[0].reasons, "team_ceiling"));
+    done();
+}
+
+Test(rules, inference_reserve_is_always_stated)
+{
+    const struct { bool stated, months_stated; double months; const char *basis; } cases[] = {
+        {false, false, 0, "default"}, {false, true, 0, "none"}, {true, false, 0, "sized"}, {true, true, 6, "sized"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(PRICES HOURLY("100") MONTHLY("40000"));
+        work_for(10);
+        w.serving.stated = cases[i].stated;
+        w.serving.months_stated = cases[i].months_stated;
+        w.serving.months = cases[i].months;
+        w.serving.requests_per_s = cases[i].stated ? 1 : 0;
+        struct plan p = plan_it();
+        const struct reserve *r = &first(&p)->reserve;
+        cr_expect_str_eq(r->basis, cases[i].basis, "case %zu", i);
+        cr_expect_eq(r->total, first(&p)->cost.by_section[SECTION_INFERENCE_RESERVE]);
+        cr_expect_eq(r->total > 0, strcmp(cases[i].basis, "none") != 0, "case %zu", i);
+        cr_expect(strcmp(cases[i].basis, "default") != 0 || r->months == 3, "three months where nothing was said");
+        cr_expect_leq(r->low, r->total);
+        cr_expect_geq(r->high, r->total);
+        done();
+    }
+}
+
+Test(rules, more_budget_or_time_never_makes_infeasible)
+{
+    market(PRICES HOURLY("100") MONTHLY("40000"));
+    work_for(700);
+    bool was[2] = {false, false};
+    for (int k = 0; k < 24; k++) {
+        w.constraints.budget_minor = 1000000 << k / 2;
+        w.constraints.deadline_on = DATE_NONE;
+        struct plan p = plan_it();
+        cr_expect(p.recommended != NULL || !was[0], "budget %ld", (long)w.constraints.budget_minor);
+        was[0] = p.recommended != NULL;
+        w.constraints.budget_minor = 0;
+        w.constraints.deadline_on = w.constraints.start_on + 4 * (k + 1);
+        p = plan_it();
+        cr_expect(p.recommended != NULL || !was[1], "deadline after %d days", 4 * (k + 1));
+        was[1] = p.recommended != NULL;
+        arena_free(arena);
+        arena = arena_new(4 << 20);
+    }
+    cr_expect(was[0] && was[1], "in the end there is enough of both");
+    done();
+}
+
+Test(rules, overrides_are_bounded_and_named)
+{
+    const struct { const char *name; double value; enum err_code code; } cases[] = {
+        {"no_such_assumption", 1, ERR_INVALID}, {"debug_share", 7, ERR_RANGE}, {"month_hours", NAN, ERR_RANGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan;
+        struct err err = {0};
+        market(PRICES HOURLY("100"));
+        work_for(10);
+        assume_that(cases[i].name, cases[i].value);
+        struct plan_request q = {.catalog = catalog, .workload = &w};
+        date_parse("2026-11-30", &q.as_of);
+        cr_expect_neq(plan_make(&q, arena, &plan, &err), 0);
+        cr_expect_eq(err.code, cases[i].code, "case %zu", i);
+        cr_expect_not_null(strstr(err.pointer, cases[i].name), "%s", err.pointer);
+        done();
+    }
+}
