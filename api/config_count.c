@@ -157,6 +157,25 @@ static double vision(const struct config_view *v, double text_hidden)
     return depth * layer + 3 * patch * patch * frames * width + positions * width + projector;
 }
 
+/* A tower that turns sound into tokens. */
+static double audio(const struct config_view *v, double text_hidden)
+{
+    static const char *const names[] = {"audio_config", "audio_encoder_config", "speech_config", "audio"};
+    json_t *part = NULL;
+    for (size_t i = 0; !part && i < sizeof names / sizeof *names; i++)
+        part = json_object_get(v->root, names[i]);
+    if (!part)
+        part = json_object_get(json_object_get(v->root, "thinker_config"), "audio_config");
+    if (!json_is_object(part))
+        return 0;
+    struct config_view ear = {.root = part, .text = part, .family = v->family};
+    double width = config_number(&ear, NAMES("d_model", "hidden_size", "embed_dim"));
+    double depth = config_number(&ear, NAMES("encoder_layers", "num_hidden_layers", "depth"));
+    double inner = number(&ear, 4 * width, NAMES("encoder_ffn_dim", "intermediate_size", "ffn_dim"));
+    double mels = number(&ear, 80, NAMES("num_mel_bins"));
+    return depth * (4 * width * width + 2 * width * inner) + 3 * mels * width + 3 * width * width + width * text_hidden;
+}
+
 /* Embedding, positions, segments, head. */
 static double tables(const struct config_view *v, const struct model *m, unsigned traits)
 {
@@ -237,7 +256,7 @@ static void settle_published(const struct config_view *v, struct model *m)
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
-    double fixed = tables(v, m, traits) + vision(v, m->hidden);
+    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden);
     if (traits & F_ENCODER_DECODER) {
         m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
         return;

@@ -221,6 +221,9 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
     const char *type = json_string_value(json_object_get(ret->text, "model_type"));
     const char *arch = *architecture(ret->text) ? architecture(ret->text) : architecture(root);
     lower(ret->type, sizeof ret->type, type ? type : *arch ? arch : guessed_type(ret->text));
+    if (!ret->type[0]) /* diffusers */
+        lower(ret->type, sizeof ret->type,
+              json_is_string(json_object_get(root, "_class_name")) ? json_string_value(json_object_get(root, "_class_name")) : "");
     if (strncmp(ret->type, "rwforcausallm", 13) == 0 || strncmp(ret->type, "rwmodel", 7) == 0)
         (void)snprintf(ret->type, sizeof ret->type, "falcon");
     ret->family = family_of(ret->type);

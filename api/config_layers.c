@@ -80,6 +80,21 @@ static bool by_indices(const struct config_view *v, struct config_layers *l)
     return false;
 }
 
+/* One object a layer (models pruned by search): an attention or an FFN that is "no_op" is not there. */
+static bool by_blocks(const struct config_view *v, struct config_layers *l)
+{
+    json_t *blocks = config_member(v, "block_configs"), *block;
+    size_t i;
+    json_array_foreach(blocks, i, block)
+    {
+        json_t *attention = json_object_get(block, "attention"), *ffn = json_object_get(block, "ffn");
+        l->attention += !json_is_true(json_object_get(attention, "no_op")) &&
+                        !json_is_true(json_object_get(attention, "replace_with_linear"));
+        l->feed_forward += !json_is_true(json_object_get(ffn, "no_op"));
+    }
+    return json_array_size(blocks) > 0;
+}
+
 static int whole(const struct config_view *v, const char *name)
 {
     return (int)config_number(v, (const char *const[]){name, NULL});
@@ -133,7 +148,7 @@ static int moe_layers(const struct config_view *v, const struct model *m, int to
 void config_layers_of(const struct config_view *v, const struct model *m, struct config_layers *ret)
 {
     struct config_layers l = {.total = m->layers};
-    bool letters = by_letters(v, &l);
+    bool letters = by_letters(v, &l) || by_blocks(v, &l);
     bool found = letters || by_words(v, &l) || by_flags(v, &l) || by_indices(v, &l) || by_period(v, &l);
     if (!found && (v->family->traits & F_MIX_EVERYWHERE))
         l.mixed = l.total;

@@ -2,6 +2,7 @@
  * trailing commas, Python's True, None and single quotes, a JSON string escaped inside another. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/config_view.h"
 #include "base/buf.h"
@@ -131,9 +132,67 @@ static json_t *first_configuration(const char *text)
     return fallback;
 }
 
+/* "-1.5e9", "true", "silu": one bare value; NULL for none. *ret_len: how long it is. */
+static json_t *bare_value(const char *s, size_t *ret_len)
+{
+    char *end;
+    size_t quote = *s == '"' || *s == '\'';
+    size_t n = strspn(s + quote, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-");
+    *ret_len = n + 2 * quote;
+    if (n == 0 || n > 60)
+        return NULL;
+    double number = strtod(s + quote, &end);
+    if (end == s + quote + n)
+        return strcspn(s + quote, ".eE") >= n ? json_integer((json_int_t)strtoll(s + quote, NULL, 10)) : json_real(number);
+    if ((n == 4 && strncasecmp(s + quote, "true", 4) == 0) || (n == 5 && strncasecmp(s + quote, "false", 5) == 0))
+        return json_boolean(n == 4);
+    return json_stringn(s + quote, n);
+}
+
+/* Pairs without braces: "hidden_size: 4096", "dim=4096, n_layers=32", "--num-layers 32 --hidden-size 4096". */
+static json_t *from_pairs(const char *text)
+{
+    static const char name_bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    json_t *o = json_object();
+    for (const char *p = text; *p && json_object_size(o) < 200;) {
+        bool option = p[0] == '-' && p[1] == '-';
+        p += option ? 2 : 0;
+        size_t n = strspn(p, name_bytes);
+        if (n == 0) {
+            p++;
+            continue;
+        }
+        const char *after = p + n + (p[n] == '"' || p[n] == '\'');
+        const char *sign = after + strspn(after, " \t");
+        bool pair = (*sign == ':' || *sign == '=') && sign[1] != '=';
+        const char *at = pair ? sign + 1 + strspn(sign + 1, " \t") : sign;
+        size_t len = 0;
+        json_t *v = (pair || (option && sign > after)) && n < 60 ? bare_value(at, &len) : NULL;
+        if (v) {
+            char name[64];
+            for (size_t i = 0; i < n; i++)
+                name[i] = p[i] == '-' ? '_' : p[i];
+            name[n] = '\0';
+            if (json_object_get(o, name))
+                json_decref(v); /* the first says what the model is */
+            else
+                json_object_set_new(o, name, v);
+            p = at + len;
+        } else {
+            p += n;
+        }
+    }
+    if (has_dimensions(o))
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
 json_t *config_from_text(const char *text)
 {
     json_t *v = first_configuration(text);
+    if (!v)
+        v = from_pairs(text);
     if (v || !strstr(text, "\\\""))
         return v;
     /* escaped inside another string: a notebook, a log record */

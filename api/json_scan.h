@@ -11,7 +11,7 @@
 #define JSON_NODES_MAX 20000
 #define JSON_STRING_MAX 4096
 /* Texts that people paste: a config.json as text, the output of a tool. */
-#define JSON_PASTED_MAX 262144
+#define JSON_PASTED_MAX 1048576
 
 struct json_place {
     int line, column;   /* 1-based; 0 = not known. Columns count bytes' characters (code points). */

@@ -132,6 +132,31 @@ static int width_by_multiple(const struct config_view *v, const struct model *m)
     return multiple * ((width + multiple - 1) / multiple);
 }
 
+/* Models pruned by search state width and grouping for every layer: the mean width, the first grouping. */
+static void read_blocks(const struct config_view *v, struct model *m)
+{
+    json_t *blocks = config_member(v, "block_configs"), *block;
+    double widths = 0, layers = 0;
+    int group = 0;
+    size_t i;
+    json_array_foreach(blocks, i, block)
+    {
+        double mult = json_number_value(json_object_get(json_object_get(block, "ffn"), "ffn_mult"));
+        int stated = (int)json_integer_value(json_object_get(json_object_get(block, "ffn"), "intermediate_size"));
+        double width = stated > 0 ? stated : 256 * ceil(floor(2 * mult * m->hidden / 3) / 256);
+        if (width > 0 && width < DIMENSION_MAX) {
+            widths += width;
+            layers++;
+        }
+        if (group == 0)
+            group = (int)json_integer_value(json_object_get(json_object_get(block, "attention"), "n_heads_in_group"));
+    }
+    if (layers > 0)
+        m->intermediate = (int)(widths / layers + 0.5);
+    if (group > 0 && group <= m->heads && m->heads % group == 0)
+        m->kv_heads = m->heads / group;
+}
+
 static void read_ffn(const struct config_view *v, struct model *m)
 {
     read_ffn_kind(v, m);
@@ -155,6 +180,7 @@ static void read_ffn(const struct config_view *v, struct model *m)
     if (width == 0)
         width = m->ffn == FFN_PLAIN ? 4 * m->hidden : 256 * ((8 * m->hidden / 3 + 255) / 256);
     m->intermediate = width;
+    read_blocks(v, m);
 }
 
 static void read_experts(const struct config_view *v, struct model *m)
@@ -198,7 +224,7 @@ static void read_cache(const struct config_view *v, const struct config_layers *
         m->no_attention = true;
     if (m->window > 0 && l->windowed > 0)
         m->full_attention_layers = l->attention;
-    else if (l->mixed > 0 && l->attention + l->windowed < l->total)
+    else if (!m->no_attention && l->attention + l->windowed < l->total)
         m->full_attention_layers = l->attention + l->windowed;
     m->moe_every = l->moe > 0 && l->moe < l->total - m->dense_layers ? (l->total - m->dense_layers) / l->moe : 0;
 }
