@@ -202,8 +202,8 @@ fuzz-smoke:
 		build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
 			-artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f tests/fuzz/corpus/$$f; done
 
-$(B)/bench_%: $(B)/tests/bench/%.o $(LIBFILES)
-	$(CC) $(LDFLAGS) -o $@ $< $(LIBFILES) $(LIBS)
+$(B)/bench_%: $(B)/tests/bench/%.o $(call obj,tests/support/test_catalog.c tests/support/synthetic_catalog.c) $(LIBFILES)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBFILES) $(LIBS)
 bench:
 	@.ci/deps.sh build bench
 	@$(MAKE) --no-print-directory -s -j$$(nproc) build $(B)/bench_micro $(B)/bench_static

@@ -11,7 +11,8 @@
 #include "api/decode.h"
 #include "planner/offers/engine.h"
 #include "planner/offers/plan.h"
-#include "server/store.h"
+#include "tests/support/synthetic_catalog.h"
+#include "tests/support/test_catalog.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 #define MANY_ROWS 100000
@@ -20,13 +21,16 @@
 
 static const char fixed[] =
     "{\"workload\":{\"model\":{\"preset\":\"llama-2-70b\"},\"training\":{\"method\":\"pretrain\",\"seq_len\":4096,"
-    "\"global_batch\":512,\"precision\":\"bf16\"}},\"hardware\":{\"gpu\":\"h100-sxm5-80g\",\"gpus_per_node\":8,\"nodes\":16,"
-    "\"intra_link\":\"nvswitch\",\"inter_link\":{\"kind\":\"infiniband\",\"gbps_per_node\":3200}},\"layout\":{\"tp\":8,\"pp\":2,"
+    "\"global_batch\":512,\"precision\":\"bf16\"}},\"hardware\":{\"gpu\":\"h100-sxm5-80g\",\"gpus_per_node\":8,"
+    "\"nodes\":16,"
+    "\"intra_link\":\"nvswitch\",\"inter_link\":{\"kind\":\"infiniband\",\"gbps_per_node\":3200}},\"layout\":{\"tp\":8,"
+    "\"pp\":2,"
     "\"vpp\":1,\"dp\":8,\"cp\":1,\"ep\":1,\"sharding\":\"zero1\",\"offload\":\"none\",\"recompute\":\"selective\","
     "\"micro_batch\":1,\"flash_attention\":true}}";
 static const char search[] =
     "{\"workload\":{\"model\":{\"preset\":\"llama-2-70b\"},\"training\":{\"method\":\"pretrain\",\"seq_len\":4096,"
-    "\"global_batch\":512,\"precision\":\"bf16\"}},\"hardware\":{\"gpu\":\"h100-sxm5-80g\",\"gpus_per_node\":8,\"nodes\":8,"
+    "\"global_batch\":512,\"precision\":\"bf16\"}},\"hardware\":{\"gpu\":\"h100-sxm5-80g\",\"gpus_per_node\":8,"
+    "\"nodes\":8,"
     "\"intra_link\":\"nvswitch\",\"inter_link\":{\"kind\":\"infiniband\",\"gbps_per_node\":3200}}}";
 
 struct subject {
@@ -61,7 +65,8 @@ static void once(const struct subject *s)
         if (plan->n_options == 0)
             die("a plan without options", &err);
     } else {
-        struct estimate_request q = {.catalog = s->catalog, .workload = &s->estimate.workload, .shape = &s->estimate.shape};
+        struct estimate_request q = {
+            .catalog = s->catalog, .workload = &s->estimate.workload, .shape = &s->estimate.shape};
         struct estimate *estimate = arena_alloc(arena, sizeof *estimate);
         q.layout = s->estimate.has_layout ? &s->estimate.layout : NULL;
         if (engine_estimate(&q, arena, estimate, &err) != 0)
@@ -96,9 +101,11 @@ static void decode(struct subject *s, const void *bytes, size_t n, struct arena 
     struct err err = {0};
     date_t today = date_from_civil(2026, 11, 30);
     decode_init(&d, s->catalog, arena, LANG_EN, today, faults);
-    int rc = s->is_plan ? decode_plan_request(&d, bytes, n, &s->plan, &err) : decode_estimate_request(&d, bytes, n, &s->estimate, &err);
+    int rc = s->is_plan ? decode_plan_request(&d, bytes, n, &s->plan, &err)
+                        : decode_estimate_request(&d, bytes, n, &s->estimate, &err);
     if (rc != 0) {
-        fprintf(stderr, "bench: %s %s\n", faults->n > 0 ? faults->items[0].pointer : "", faults->n > 0 ? faults->items[0].detail : err.detail);
+        fprintf(stderr, "bench: %s %s\n", faults->n > 0 ? faults->items[0].pointer : "",
+                faults->n > 0 ? faults->items[0].detail : err.detail);
         exit(1);
     }
 }
@@ -130,42 +137,12 @@ static double measure_plan(const struct catalog *c, const char *file)
     return ns;
 }
 
-/* The same catalog with every SKU and its prices again and again under other names, each a little dearer, until there
- * are MANY_ROWS price rows. */
-static struct catalog *multiply(const struct catalog *c, struct arena *arena)
+static struct catalog *bound(struct catalog *c)
 {
     struct err err = {0};
-    struct catalog *big = arena_alloc(arena, sizeof *big);
-    size_t of_skus = 0, n_prices = 0;
-    for (size_t i = 0; i < c->n_prices; i++)
-        of_skus += c->prices[i].subject == SUBJECT_SKU;
-    size_t copies = MANY_ROWS / of_skus + 1;
-    *big = *c;
-    big->arena = arena;
-    big->skus = arena_array(arena, c->n_skus * copies, sizeof *big->skus);
-    big->prices = arena_array(arena, c->n_prices * copies, sizeof *big->prices);
-    for (size_t k = 0; k < copies; k++)
-        for (size_t i = 0; i < c->n_skus; i++) {
-            struct sku *sku = &big->skus[k * c->n_skus + i];
-            *sku = c->skus[i];
-            sku->id = k == 0 ? sku->id : arena_printf(arena, "%s-%zu", sku->id, k);
-        }
-    for (size_t k = 0; k < copies && n_prices < MANY_ROWS; k++)
-        for (size_t i = 0; i < c->n_prices; i++) {
-            if (k > 0 && c->prices[i].subject != SUBJECT_SKU)
-                continue;
-            struct price *p = &big->prices[n_prices++];
-            *p = c->prices[i];
-            if (p->subject == SUBJECT_SKU)
-                p->sku = &big->skus[k * c->n_skus + (size_t)(p->sku - c->skus)];
-            p->id = k == 0 ? p->id : arena_printf(arena, "%s-%zu", p->id, k);
-            p->micros += p->micros / 1000 * (int64_t)(k % 97);
-        }
-    big->n_skus = c->n_skus * copies;
-    big->n_prices = n_prices;
-    if (arena_failed(arena) || catalog_index(big, &err) != 0 || engine_bind(big, &err) != 0)
-        die("the large catalog", &err);
-    return big;
+    if (engine_bind(c, &err) != 0)
+        die("catalog", &err);
+    return c;
 }
 
 static void row(const char *what, double ns, const char *goal, double plain_ns)
@@ -180,17 +157,11 @@ int main(void)
 {
     static const char *const examples[] = {"examples/01-lora-7b.json", "examples/03-full-14b-deadline.json",
                                            "examples/06-pretrain-130b.json", "examples/08-serve-70b-latency.json"};
-    struct store store;
-    struct err err = {0};
-    const struct store_options options = {.path = ":memory:", .create = true};
-    if (store_open(&options, &store, &err) != 0)
-        die("store", &err);
-    struct snapshot *snapshot = snapshot_ref(store.cell);
-    const struct catalog *c = snapshot_catalog(snapshot);
-    struct arena *arena = arena_new((size_t)1 << 30);
-    const struct catalog *big = multiply(c, arena);
+    const struct catalog *c = bound(test_catalog());
+    struct catalog *big = bound(synthetic_catalog(MANY_ROWS));
 
-    printf("one core, best of %d rounds; %zu price rows as seeded, %zu in the large catalog\n", ROUNDS, c->n_prices, big->n_prices);
+    printf("one core, best of %d rounds; %zu price rows as seeded, %zu in the large catalog\n", ROUNDS, c->n_prices,
+           big->n_prices);
     double estimate = measure_estimate(c, fixed);
     row("estimate, layout given, 128 GPUs", estimate, "goal 20 us", 0);
     double searched = measure_estimate(c, search);
@@ -203,8 +174,6 @@ int main(void)
         snprintf(what, sizeof what, "  over %zu price rows", big->n_prices);
         row(what, large, "goal x 3", small);
     }
-    arena_free(arena);
-    snapshot_unref(snapshot);
-    store_close(&store);
+    test_catalog_free(big);
     return 0;
 }
