@@ -169,7 +169,7 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     note_list_init(&o->reasons, b->arena);
     note_list_init(&o->warnings, b->arena);
     if (costing_bill(b, d, &d->base->schedule, &bill) != 0 || costing_finish(b, &bill, &o->cost) != 0)
-        return err_set(err, ERR_RANGE, "an option's cost leaves the range of amounts");
+        return err_set(err, arena_failed(b->arena) ? ERR_NOMEM : ERR_RANGE, "an option's cost cannot be written down");
     if (phases_answer(b, d, d->base, o) != 0)
         return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
     if (d->estimate != NULL) {

@@ -108,12 +108,18 @@ static unsigned supply_flags(const struct sku *sku)
     return flags;
 }
 
+/* Cards of one machine as rented: several runs may share it. */
+static int cards_of(const struct draft *d)
+{
+    return d->n_groups > 0 ? d->groups[d->train_group].cards : d->shape.gpus_per_node;
+}
+
 /* What holds of the option. */
 static unsigned flags_of(const struct build *b, const struct draft *d, const struct option *o)
 {
     unsigned flags = fabric_flag(d->shape.inter);
     flags |= strcmp(vendor_tools_of(d->shape.gpu)->vendor, "NVIDIA") == 0 ? WHEN_NVIDIA : WHEN_OTHER_MAKER;
-    if (d->shape.gpus_per_node > 1)
+    if (cards_of(d) > 1)
         flags |= WHEN_CARDS;
     if (d->shape.nodes > 1)
         flags |= WHEN_CLUSTER;
@@ -151,12 +157,12 @@ static const char *command_of(const struct row *r, const struct draft *d, struct
     if (r->command == use_torch)
         return tools->torch_check;
     if (r->command == use_collective)
-        return collective(tools->collective_test, d->shape.gpus_per_node, arena);
+        return collective(tools->collective_test, cards_of(d), arena);
     if (r->command == use_nodes)
         return arena_printf(arena,
                             "torchrun --nnodes=2 --nproc-per-node=%d --rdzv-backend=c10d "
                             "--rdzv-endpoint=\"$MASTER_ADDR:29500\" all_reduce_bench.py",
-                            d->shape.gpus_per_node);
+                            cards_of(d));
     return r->command;
 }
 
@@ -167,8 +173,8 @@ static void add_figures(struct note *text, const struct build *b, const struct d
     const char *link =
         intra_link_name(s->intra != INTRA_UNSTATED ? s->intra : hardware_default_intra(s->gpu, s->gpus_per_node));
     note_text(text, "gpu", s->gpu->name);
-    note_num(text, "cards", s->gpus_per_node);
-    note_num(text, "nodes", s->nodes);
+    note_num(text, "cards", cards_of(d));
+    note_num(text, "nodes", d->n_groups > 0 ? d->groups[d->train_group].units : s->nodes);
     note_num(text, "memory_gb", s->gpu_memory_gb > 0 ? s->gpu_memory_gb : s->gpu->memory_gb);
     note_text(text, "link", link ? link : "pcie");
     note_num(text, "gbps", s->inter_gbps_per_node);
