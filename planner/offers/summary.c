@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "planner/diagnosis/diagnosis.h"
+#include "planner/offers/candidate.h"
 #include "planner/offers/advice.h"
 
 static const char *recommendation_code(const struct build *b, const struct plan *plan)
@@ -44,20 +45,37 @@ static void recommend(const struct build *b, struct plan *plan)
     plan->annual_beats_monthly_after_months = o->annual_beats_monthly_after_months;
 }
 
-/* The order of the first two is close when the second is often the cheaper one and little divides their scores. */
+/* Share of the sampled points at which the second option would come out before the first: least and soonest are of the
+ * two, the risk stays. */
+static double flips(const struct build *b, const struct option *first, const struct option *second,
+                    const struct spread *s)
+{
+    double wc, wt, wr;
+    int n = 0;
+    candidate_weights(b, &wc, &wt, &wr);
+    for (int i = 0; i < SOBOL_POINTS; i++) {
+        double least = fmin((double)s[0].total[i], (double)s[1].total[i]);
+        double soonest = fmin((double)s[0].finish[i], (double)s[1].finish[i]);
+        double x = wc * least / fmax(1, (double)s[0].total[i]) + wt * soonest / (double)s[0].finish[i];
+        double y = wc * least / fmax(1, (double)s[1].total[i]) + wt * soonest / (double)s[1].finish[i];
+        n += y + wr * second->scores.risk > x + wr * first->scores.risk;
+    }
+    return (double)n / SOBOL_POINTS;
+}
+
+/* The order of the first two is said to be close when it could easily be the other way round, with what would settle
+ * it. */
 static void warn_close(const struct build *b, const struct option_list *l, const struct spread *s, struct plan *plan)
 {
     if (l->n < 2 || !plan->options[1].feasible)
         return;
-    double sure = uncertainty_cheaper(&s[0], &s[1]);
-    sure = plan->options[0].cost.total <= plan->options[1].cost.total ? sure : 1 - sure;
-    double apart = plan->options[0].scores.overall - plan->options[1].scores.overall;
-    if (sure >= b->a.order_close_probability && apart > 0.02)
+    double other_way = flips(b, &plan->options[0], &plan->options[1], s);
+    if (1 - other_way >= b->a.order_close_probability)
         return;
     struct bands x = uncertainty_bands(b, l->items[0]), y = uncertainty_bands(b, l->items[1]);
     double speed = fmax(log(x.speed_high / x.speed_low), log(y.speed_high / y.speed_low)) / 2;
     const char *code = speed > fmax(x.price, y.price) ? "order_close_speed" : "order_close_price";
-    struct note *n = note_percent(note_add(&plan->warnings, code), "probability", sure);
+    struct note *n = note_percent(note_add(&plan->warnings, code), "probability", other_way);
     note_text(note_text(n, "first", plan->options[0].label), "second", plan->options[1].label);
 }
 
@@ -69,18 +87,26 @@ static const struct draft *best_of(const struct option_list *l, enum option_kind
     return NULL;
 }
 
-/* Cost of the single machine less that of the cluster at `factor` times the work; NAN beyond the horizon. */
+/* By how much the cluster is better than the single machine at `factor` times the work, by the weights of the
+ * priority; where the single machine passes the horizon the cluster is better, where the cluster does nobody knows. */
 static double lead(struct build *b, const struct draft *single, const struct draft *cluster, double factor)
 {
     struct what_if w = what_if_expected;
     struct reckoning one, many;
+    double wc, wt, wr;
+    candidate_weights(b, &wc, &wt, &wr);
     w.time = factor;
     if (draft_reckon(b, cluster, &w, &many) != 0)
         return NAN;
-    return draft_reckon(b, single, &w, &one) != 0 ? INFINITY : (double)(one.total - many.total);
+    if (draft_reckon(b, single, &w, &one) != 0)
+        return 1;
+    double least = (double)(one.total < many.total ? one.total : many.total);
+    double soonest = fmin(one.schedule.finish_days, many.schedule.finish_days);
+    return wc * (least / fmax(1, (double)many.total) - least / fmax(1, (double)one.total)) +
+           wt * (soonest / many.schedule.finish_days - soonest / one.schedule.finish_days);
 }
 
-/* Tokens from which the best cluster costs less than the best single machine, by doubling and then halving. */
+/* Tokens from which the best cluster is better than the best single machine, by doubling and then halving; 0 = always. */
 static double cluster_break_even(struct build *b, const struct option_list *l)
 {
     const struct draft *single = best_of(l, KIND_SINGLE_MACHINE), *cluster = best_of(l, KIND_SMALL_CLUSTER);
@@ -91,8 +117,10 @@ static double cluster_break_even(struct build *b, const struct option_list *l)
         low = high;
         high *= 4;
     }
-    if (high > 64 || high <= low)
+    if (high > 64)
         return NAN;
+    if (high <= low)
+        return 0;
     for (int i = 0; i < 8; i++) {
         double middle = sqrt(low * high);
         if (lead(b, single, cluster, middle) > 0)
