@@ -145,9 +145,12 @@ static void reserve_row(struct encode *e, const struct reserve *r)
 {
     char text[200], total[48];
     grouped_money(total, r->total);
-    (void)snprintf(text, sizeof text, "%s: %s, %d x %s, %.3g %s, %s %s", word(e, "reserve"),
-                   message_term(e->language, r->basis), r->gpus, r->gpu ? r->gpu->name : "-", r->months,
-                   word(e, "months"), total, e->currency);
+    if (r->gpus == 0)
+        (void)snprintf(text, sizeof text, "%s: %s", word(e, "reserve"), message_term(e->language, r->basis));
+    else
+        (void)snprintf(text, sizeof text, "%s: %s, %d x %s, %.3g %s, %s %s", word(e, "reserve"),
+                       message_term(e->language, r->basis), r->gpus, r->gpu ? r->gpu->name : "-", r->months,
+                       word(e, "months"), total, e->currency);
     buf_addc(e->w.out, '\n');
     text_wrap(e->w.out, text, 0, 2);
 }

@@ -1,4 +1,5 @@
 /* handle.c — the life of one request inside api/: match, check, call the handler; never fails. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -55,6 +56,19 @@ static void refuse_unmatched(struct call *c, int status, const char *allow)
         respond_header(c->res, "Allow", "%s", allow);
 }
 
+static void refuse_size(struct call *c)
+{
+    char kib[24], detail[120];
+    struct buf text;
+    const char *template = message_find(c->language, "text.", "body_limit");
+    (void)snprintf(kib, sizeof kib, "%zu", c->route->body_max / 1024);
+    buf_init(&text, 1024);
+    message_render(&text, template ? template : "{kib} KiB", (struct message_arg[]){{"kib", kib}}, 1);
+    (void)snprintf(detail, sizeof detail, "%s", text.data ? text.data : kib);
+    buf_done(&text);
+    respond_problem(c, API_ERROR_body_too_large, detail, NULL, NULL);
+}
+
 static bool refuse_body(struct call *c)
 {
     if (!(c->route->flags & ROUTE_BODY))
@@ -62,7 +76,7 @@ static bool refuse_body(struct call *c)
     if (!is_json(c->req->content_type))
         respond_problem(c, API_ERROR_unsupported_media_type, NULL, NULL, NULL);
     else if (c->req->body_len > c->route->body_max)
-        respond_problem(c, API_ERROR_body_too_large, NULL, NULL, NULL);
+        refuse_size(c);
     else
         return false;
     return true;

@@ -88,7 +88,31 @@ function faultsOf(pair) {
   return faults;
 }
 
+// The document itself: references resolve, operations have names of their own, path parameters are declared.
+function faultsOfDocument() {
+  const faults = [], ids = new Set();
+  (function walk(node, at) {
+    if (node === null || typeof node !== 'object') return;
+    if (typeof node.$ref === 'string' && resolve(node) === undefined) faults.push(`${at}: ${node.$ref} leads nowhere`);
+    for (const [k, v] of Object.entries(node)) walk(v, `${at}/${k}`);
+  })(openapi, '#');
+  for (const [path, methods] of Object.entries(openapi.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      if (ids.has(operation.operationId)) faults.push(`${operation.operationId} is there twice`);
+      ids.add(operation.operationId);
+      const declared = operation.parameters.map(resolve).filter((p) => p.in === 'path').map((p) => p.name);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]);
+      if (declared.join() !== inPath.join()) faults.push(`${method} ${path} declares ${declared} in its path`);
+    }
+  for (const name of Object.keys(openapi.components.schemas)) ajv.getSchema(`openapi#/components/schemas/${name}`);
+  return faults;
+}
+
 let passed = 0, failed = 0;
+for (const fault of faultsOfDocument()) {
+  failed++;
+  console.log(fault);
+}
 const seen = new Set();
 let files = [];
 try { files = readdirSync(folder).filter((f) => f.endsWith('.json')).sort(); } catch { /* counted below */ }
