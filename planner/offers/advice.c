@@ -1,4 +1,4 @@
-/* advice.c — when a cluster is right and when it is not (docs: domain.md section 7), each rule reported when it holds.
+/* advice.c — when a cluster is right and when it is not (docs/advice.md), each rule reported when it holds.
  */
 #include "planner/offers/advice.h"
 
