@@ -6,8 +6,11 @@
  */
 #include "db/conn.h"
 
+#include <limits.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/buf.h"
 
 static int on_busy(void *data, int tries)
 {
@@ -102,9 +105,8 @@ static int harden(struct conn *c, enum conn_role role, struct err *err)
     return role == CONN_READER ? pragmas(c, reader, err) : 0;
 }
 
-int conn_open(struct conn *c, const char *path, enum conn_role role, struct err *err)
+static int open_with(struct conn *c, const char *path, int flags, enum conn_role role, struct err *err)
 {
-    int flags = role == CONN_READER ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     *c = (struct conn){0};
     int rc = sqlite3_open_v2(path, &c->handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
     if (rc != SQLITE_OK) {
@@ -117,6 +119,28 @@ int conn_open(struct conn *c, const char *path, enum conn_role role, struct err 
         return -1;
     }
     return 0;
+}
+
+int conn_open(struct conn *c, const char *path, enum conn_role role, struct err *err)
+{
+    return open_with(c, path, role == CONN_READER ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, role, err);
+}
+
+int conn_open_immutable(struct conn *c, const char *path, struct err *err)
+{
+    struct buf uri;
+    buf_init(&uri, 4 * PATH_MAX);
+    buf_adds(&uri, "file:");
+    for (const char *p = path; *p; p++)
+        if (*p == '?' || *p == '#' || *p == '%')
+            buf_addf(&uri, "%%%02X", (unsigned)*p);
+        else
+            buf_addc(&uri, *p);
+    buf_adds(&uri, "?immutable=1");
+    int rc = buf_failed(&uri) ? err_set(err, ERR_RANGE, "the database path is too long")
+                              : open_with(c, uri.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, CONN_READER, err);
+    buf_done(&uri);
+    return rc;
 }
 
 /* Some file systems have no shared memory; there SQLite stays in another mode without calling it an error. */

@@ -22,6 +22,9 @@ enum conn_role { CONN_WRITER, CONN_READER };
 
 /* Opens and hardens. The writer's file exists already; journal and durability are set by conn_begin_service. */
 int conn_open(struct conn *c, const char *path, enum conn_role role, struct err *err);
+/* A reader of a file in a folder that cannot be written: there is no room for the log's shared memory, and nobody who
+ * could change the file. */
+int conn_open_immutable(struct conn *c, const char *path, struct err *err);
 /* WAL, synchronous=FULL, no automatic checkpoint: only once it is known that the file is ours and not newer. */
 int conn_begin_service(struct conn *c, struct err *err);
 /* SQLITE_CHECKPOINT_PASSIVE or _TRUNCATE; on the writer only. */

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,12 +114,28 @@ static int open_for_service(struct db *db, const struct db_config *config, struc
     return conn_open(&db->reader.conn, config->path, CONN_READER, err);
 }
 
+/* On read-only media, and with no log beside the file that would have to be read as well. */
+static bool unchangeable(const char *path)
+{
+    char text[PATH_MAX];
+    struct stat st;
+    if ((size_t)snprintf(text, sizeof text, "%s-wal", path) >= sizeof text || (stat(text, &st) == 0 && st.st_size > 0))
+        return false;
+    text[strlen(path)] = '\0';
+    char *slash = strrchr(text, '/');
+    if (slash)
+        slash[slash == text ? 1 : 0] = '\0';
+    return access(slash ? text : ".", W_OK) != 0;
+}
+
 static int open_for_reading(struct db *db, const struct db_config *config, struct err *err)
 {
     int version = 0, newest = 0;
     int64_t size = 0;
+    struct conn *r = &db->reader.conn;
     if (ensure_file(config->path, false, &size, err) != 0 ||
-        conn_open(&db->reader.conn, config->path, CONN_READER, err) != 0 ||
+        (unchangeable(config->path) ? conn_open_immutable(r, config->path, err)
+                                    : conn_open(r, config->path, CONN_READER, err)) != 0 ||
         migrate_inspect(&db->reader.conn, config->migrations, &version, err) != 0 ||
         migrate_newest(config->migrations, &newest, err) != 0)
         return -1;

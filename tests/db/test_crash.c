@@ -267,17 +267,28 @@ Test(crash, read_only_disk)
     cr_assert_eq(err.code, ERR_IO, "%s", err.detail);
     fault_vfs.refuse_writers = 0;
     cr_assert_eq(inspect(s.db).highest, 0);
-    /* a folder in which nothing can be made, seen by somebody who is not root */
+    /* a folder in which nothing can be made, seen by somebody who is not root: no new database, but reading goes */
+    char odd[300];
+    scratch_path(&s, "odd #1? 100%.db", odd);
+    scratch_copy(s.db, odd);
     fflush(NULL);
+    cr_assert_eq(chmod(odd, 0644), 0);
     cr_assert_eq(chmod(s.folder, 0555), 0);
     pid_t child = fork();
     if (child == 0) {
         if (geteuid() == 0 && setuid(65534) != 0)
             _exit(9);
         char path[400];
+        struct catalog *c = NULL;
         snprintf(path, sizeof path, "%s/new.db", s.folder);
         config.path = path;
-        _exit(db_sqlite.open(&config, &db, &err) == -1 && err.code == ERR_IO ? 0 : 1);
+        if (db_sqlite.open(&config, &db, &err) != -1 || err.code != ERR_IO)
+            _exit(1);
+        config.path = odd;
+        config.read_only = true;
+        if (db_sqlite.open(&config, &db, &err) != 0 || db_sqlite.load_catalog(db, &c, &err) != 0)
+            _exit(2);
+        _exit(db_sqlite.check(db, &err) == 0 && c->n_prices > 150 ? 0 : 3);
     }
     int status;
     waitpid(child, &status, 0);

@@ -1,6 +1,7 @@
 /* test_seed_facts.c — what the shipped catalog must be: complete, dated, and honest about what it does not know. */
 #include <criterion/criterion.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/money.h"
@@ -377,4 +378,85 @@ Test(seed_facts, intervals_do_not_overlap)
                          (b->effective_to != DATE_NONE && b->effective_to <= a->effective_from);
             cr_assert(apart, "%s and %s hold on the same day", a->id, b->id);
         }
+}
+
+/* What a rule says of one derived price beside others of the same seller: a ratio and the band it must be in. */
+static double ratio_of(const struct catalog *c, const struct price *p, double *ret_low, double *ret_high)
+{
+    const struct sku *s = p->sku;
+    double hour = per_card(c, s, MODE_HOURLY, p->user_class), month = per_card(c, s, MODE_MONTHLY, ""),
+           year = per_card(c, s, MODE_ANNUAL, ""), spot = per_card(c, s, MODE_SPOT, "");
+    char a100[128];
+    snprintf(a100, sizeof a100, "%s-a100-sxm4-80g-x8", s->provider->id);
+    const struct sku *sibling = catalog_sku(c, a100);
+    double reference = sibling ? per_card(c, sibling, MODE_HOURLY, "") : 0;
+    *ret_low = 1, *ret_high = 0;
+    if (strcmp(p->rule, "annual_prepaid_discount") == 0) {
+        *ret_low = 0.84, *ret_high = 0.86;
+        return year / (12 * month);
+    }
+    if (strcmp(p->rule, "spot_share_of_hourly") == 0) {
+        *ret_low = 0.39, *ret_high = 0.51;
+        return spot / hour;
+    }
+    if (strcmp(p->rule, "user_class_ratio") == 0) {
+        *ret_low = 1.3, *ret_high = 1.7;
+        return hour / per_card(c, s, MODE_HOURLY, "internal");
+    }
+    if (reference > 0 && strcmp(p->rule, "new_card_ratio") == 0) {
+        *ret_low = 1.5, *ret_high = 2.0;
+        return hour / reference;
+    }
+    if (reference > 0 && strcmp(p->rule, "sibling_card") == 0) {
+        *ret_low = 0.95, *ret_high = 0.97;
+        return hour / reference;
+    }
+    return 0;
+}
+
+Test(seed_facts, derived_prices_keep_their_rule)
+{
+    static const char *const known[] = {"monthly_share_of_hourly",
+                                        "annual_prepaid_discount",
+                                        "spot_share_of_hourly",
+                                        "local_below_cloud",
+                                        "new_card_ratio",
+                                        "market_ratio",
+                                        "sibling_card",
+                                        "market_sample_by_seller_level",
+                                        "peer_tariff",
+                                        "peer_public_cloud",
+                                        "user_class_ratio",
+                                        "infiniband_over_roce"};
+    const struct catalog *c = test_catalog();
+    size_t checked = 0;
+    for (size_t i = 0; i < c->n_prices; i++) {
+        const struct price *p = &c->prices[i];
+        bool is_known = false;
+        double low, high;
+        if (p->state != PRICE_DERIVED)
+            continue;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            is_known |= strcmp(p->rule, known[k]) == 0;
+        cr_assert(is_known, "%s: rule %s is not in docs/storage.md", p->id, p->rule);
+        if (p->subject != SUBJECT_SKU)
+            continue;
+        double ratio = ratio_of(c, p, &low, &high);
+        if (low > high)
+            continue;
+        checked++;
+        cr_assert(ratio >= low - 0.005 && ratio <= high + 0.005, "%s: %s gives %.3f", p->id, p->rule, ratio);
+    }
+    cr_assert_geq(checked, 120u, "%zu", checked);
+}
+
+/* What a tier of sellers is worth in faults, set-up and debugging is an assumption of that tier's name. */
+Test(seed_facts, every_tier_is_described)
+{
+    const struct catalog *c = test_catalog();
+    for (size_t i = 0; i < c->n_providers; i++) {
+        char key[80];
+        snprintf(key, sizeof key, "tier_%s_failure_factor", c->providers[i].tier);
+        cr_assert_not_null(param_find(&c->params, key), "%s: %s", c->providers[i].id, key);
+    }
 }
