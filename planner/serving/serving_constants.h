@@ -104,6 +104,7 @@
     X(pipeline_bubble, "serve.pipeline_bubble")                                                                        \
     X(mtp_gain_few, "serve.mtp_gain/few")                                                                              \
     X(mtp_gain_many, "serve.mtp_gain/many")                                                                            \
+    X(mtp_kept_sglang, "serve.mtp_gain_kept/sglang")                                                                   \
     /* under load */                                                                                                   \
     X(prefill_interference, "serve.prefill_interference")                                                              \
     X(ttft_factor, "serve.ttft_factor")                                                                                \

@@ -228,7 +228,9 @@ static double speculation_gain(const struct replica *r, double batch)
     if (!r->mtp)
         return 1;
     double share = fmin(1, fmax(0, log2(fmax(batch, 1) / 4) / 5)); /* 0 at 4, 1 at 128 */
-    return r->k->mtp_gain_few + share * (r->k->mtp_gain_many - r->k->mtp_gain_few);
+    double gain = r->k->mtp_gain_few + share * (r->k->mtp_gain_many - r->k->mtp_gain_few);
+    /* SGLang gives up running its scheduler beside the card while it drafts. */
+    return r->engine.id == ENGINE_SGLANG ? 1 + (gain - 1) * r->k->mtp_kept_sglang : gain;
 }
 
 struct load_speed serving_speed(const struct replica *r, const struct load_point *p)
