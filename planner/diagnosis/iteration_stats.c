@@ -1,9 +1,10 @@
 /* iteration_stats.c — how long iterations take and how much that varies, warm-up and pauses left out.
  *
  * Left out are: the first iteration (start-up, compilation) and those after it that are still far above the median; an
- * iteration that an evaluation or a checkpoint was logged with, where it is well above the median; and single spikes
- * far apart, which a pause explains and a data path that cannot keep up does not (a loader with eight workers is slow
- * every eighth time).
+ * iteration that an evaluation or a checkpoint was logged with, where it is well above the median; and spikes that a
+ * pause explains: a lone one, some far apart, or some at one fixed distance as evaluations are. A data path that cannot
+ * keep up has many, and a loader with eight workers is slow every eighth time: distances that are numbers of workers
+ * (powers of two) are no pauses.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 #define WARMUP_SHARE 5      /* at most every fifth iteration, but two in any case */
 #define PAUSE_FACTOR 1.5    /* of the median, with an evaluation or checkpoint logged */
 #define SPIKE_FACTOR 3.0    /* of the median, without any word about it */
-#define SPIKE_DISTANCE 25   /* iterations between two such */
+#define SPIKE_FAR 25        /* iterations between two such that have nothing to do with each other */
+#define SPIKE_REGULAR 10    /* the shortest distance of regular evaluations */
+#define SPIKE_RUN_MIN 8     /* in fewer iterations a lone spike may well be the rule */
 
 static int by_value(const void *a, const void *b)
 {
@@ -60,21 +63,37 @@ static size_t warmup_length(const double *times, size_t n, double *scratch)
     return w;
 }
 
+/* Whether the spikes above `limit` are pauses, not the way the job runs. */
+static bool spikes_are_pauses(const double *times, size_t n, double limit)
+{
+    size_t count = 0, last = 0, distance = 0;
+    bool far = true, regular = true;
+    for (size_t i = 0; i < n; i++) {
+        if (times[i] <= limit)
+            continue;
+        if (count++ > 0) {
+            size_t gap = i - last;
+            far = far && gap >= SPIKE_FAR;
+            regular = regular && gap >= SPIKE_REGULAR && (distance == 0 || gap == distance);
+            distance = gap;
+        }
+        last = i;
+    }
+    if (n < SPIKE_RUN_MIN || count == 0)
+        return false;
+    bool workers = (distance & (distance - 1)) == 0;
+    return count == 1 || far || (regular && !workers);
+}
+
 /* Copies what is steady to `kept`; returns how many. */
 static size_t leave_out_pauses(const double *times, const bool *after_pause, size_t n, double *scratch, double *kept)
 {
     double middle = median(times, n, scratch);
-    size_t n_kept = 0, last_spike = n;
+    bool spikes = spikes_are_pauses(times, n, SPIKE_FACTOR * middle);
+    size_t n_kept = 0;
     for (size_t i = 0; i < n; i++) {
-        bool pause = after_pause != NULL && after_pause[i] && times[i] > PAUSE_FACTOR * middle;
-        if (!pause && times[i] > SPIKE_FACTOR * middle && n > SPIKE_DISTANCE) {
-            bool alone = last_spike == n || i - last_spike >= SPIKE_DISTANCE;
-            for (size_t j = i + 1; j < n && j < i + SPIKE_DISTANCE && alone; j++)
-                alone = times[j] <= SPIKE_FACTOR * middle;
-            last_spike = i;
-            pause = alone;
-        }
-        if (!pause)
+        bool logged = after_pause != NULL && after_pause[i] && times[i] > PAUSE_FACTOR * middle;
+        if (!logged && !(spikes && times[i] > SPIKE_FACTOR * middle))
             kept[n_kept++] = times[i];
     }
     return n_kept;

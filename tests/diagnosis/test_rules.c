@@ -341,6 +341,24 @@ Test(iterations, evaluation_pauses_but_not_a_stuttering_loader)
     cr_expect_gt(s.steady_cv, 0.3);
 }
 
+Test(iterations, a_lone_spike_and_regular_ones)
+{
+    double times[60];
+    for (int i = 0; i < 60; i++)
+        times[i] = 1.0 + 0.02 * (i % 3);
+    times[13] = 15;
+    cr_expect_eq(stats_of(times, NULL, 20).pauses_left_out, 1u);
+    cr_expect_lt(stats_of(times, NULL, 20).steady_cv, 0.1);
+    times[23] = times[33] = times[43] = 14; /* an evaluation every ten steps */
+    cr_expect_eq(stats_of(times, NULL, 60).pauses_left_out, 4u);
+    times[38] = 9; /* and one in between: no rule to it, the job swings */
+    cr_expect_eq(stats_of(times, NULL, 60).pauses_left_out, 0u);
+    cr_expect_gt(stats_of(times, NULL, 60).steady_cv, 0.3);
+    for (int i = 0; i < 60; i++)
+        times[i] = i % 16 == 5 ? 8 : 1; /* sixteen workers */
+    cr_expect_gt(stats_of(times, NULL, 60).steady_cv, 0.3);
+}
+
 Test(iterations, few_and_none)
 {
     static const double times[] = {2, 1};
