@@ -302,6 +302,22 @@ static bool command(struct csv *t, char *line)
     return true;
 }
 
+/* A row that came through a spreadsheet has tabs for commas, one of a Markdown table bars. `p` points into `line`. */
+static const char *as_commas(char *line, const char *p)
+{
+    if (strchr(p, ',') != NULL)
+        return p;
+    char separator = *p == '|' ? '|' : '\t';
+    char *end = line + strlen(line);
+    while (end > line && (text_is_blank(end[-1]) || end[-1] == '|'))
+        *--end = '\0';
+    if (*p == '|')
+        p++;
+    for (char *at = line; (at = strchr(at, separator)) != NULL;)
+        *at = ',';
+    return p;
+}
+
 void read_smi_csv(char *text, struct cards *cards)
 {
     struct arena *arena = cards->arena;
@@ -316,6 +332,7 @@ void read_smi_csv(char *text, struct cards *cards)
         const char *p = line;
         while (text_is_blank(*p) || *p == '#' || *p == '>' || *p == '$')
             p++;
+        p = as_commas(line, p);
         int n = split(p, cells);
         if (*p == '\0' || (n == 1 && t->n_columns != 1 && strchr(p, '.') == NULL))
             continue;
