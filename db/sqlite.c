@@ -96,7 +96,11 @@ static int start_writer(struct db *db, const struct db_config *config, int64_t s
         migrate_verify(w, config->migrations, err) != 0)
         return -1;
     db->write = &db->writer;
-    return config->seed ? seed_apply(w, config->seed, err) : 0;
+    if (config->seed && seed_apply(w, config->seed, err) != 0)
+        return -1;
+    /* nobody reads yet: what migrations, the seed or a crash left in the log goes into the file */
+    conn_checkpoint(w, SQLITE_CHECKPOINT_TRUNCATE, NULL);
+    return 0;
 }
 
 static int open_for_service(struct db *db, const struct db_config *config, struct err *err)
