@@ -17,7 +17,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* Months of the recommended machine, and of two of them, that are left for the work. */
-static void say_what_it_buys(struct build *b, const struct option_list *ranked, struct plan *plan, int64_t work)
+static void say_what_it_buys(const struct option_list *ranked, struct plan *plan, int64_t work)
 {
     const struct draft *d = ranked->n > 0 ? ranked->items[0] : NULL;
     if (!d || d->n_groups == 0)
@@ -30,7 +30,6 @@ static void say_what_it_buys(struct build *b, const struct option_list *ranked, 
     struct note *n = note_money(note_add(&plan->staged_advice, "budget_buys"), "work", work);
     note_num(note_num(n, "months_one", (double)work / month), "months_two", (double)work / month / 2);
     note_text(note_num(n, "cards", g->cards), "gpu", g->offer->sku->gpu->name);
-    (void)b;
 }
 
 int budget_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
@@ -44,8 +43,9 @@ int budget_build(struct build *b, const struct option_list *ranked, struct plan 
     struct budget_share *s = arena_array(b->arena, BUDGET_SHARES, sizeof *s);
     if (!s)
         return err_set(err, ERR_NOMEM, "budget shares do not fit");
-    const int64_t validation = b->trains ? part(budget, b->a.validate_budget_share) : 0;
-    const int64_t reserve = least(b->reserve.net + b->reserve.tax, part(budget, b->trains ? t.budget_reserve_most : 1));
+    const int64_t validation = b->trains ? least(part(budget, b->a.validate_budget_share), budget) : 0;
+    const int64_t reserve_most = least(part(budget, b->trains ? t.budget_reserve_most : 1), budget - validation);
+    const int64_t reserve = least(b->reserve.net + b->reserve.tax, reserve_most);
     const int64_t contingency = least(part(budget, t.budget_contingency), budget - validation - reserve);
     const int64_t work = budget - validation - reserve - contingency;
     const int64_t develop = b->trains ? part(work, b->a.debug_share) : 0;
@@ -57,6 +57,6 @@ int budget_build(struct build *b, const struct option_list *ranked, struct plan 
     plan->budget_shares = s;
     plan->n_budget_shares = BUDGET_SHARES;
     if (b->trains)
-        say_what_it_buys(b, ranked, plan, work);
+        say_what_it_buys(ranked, plan, work);
     return 0;
 }

@@ -340,6 +340,18 @@ Test(advice, budget_of_200_thousand_yuan)
     cr_expect(validation >= 0 && validation <= 2000000, "%lld", (long long)validation);
     cr_expect_gt(reserve, 0);
     cr_expect(note_find(&p->staged_advice, "budget_buys"));
+    /* whatever the assumptions, the parts are parts */
+    struct assumption_override all[] = {{"validate_budget_share", 1}, {"budget_reserve_share_max", 1},
+                                        {"budget_contingency_share", 0.5}};
+    w.overrides = all;
+    w.n_overrides = 3;
+    p = plan_of(&w);
+    sum = 0;
+    for (size_t i = 0; i < p->n_budget_shares; i++) {
+        cr_expect_geq(p->budget_shares[i].minor, 0, "%s", p->budget_shares[i].code);
+        sum += p->budget_shares[i].minor;
+    }
+    cr_expect_eq(sum, 20000000);
     w.constraints.budget_minor = 0;
     cr_expect_eq(plan_of(&w)->n_budget_shares, 0);
 }
