@@ -66,6 +66,7 @@
     X(eager_factor_8bit, "serve.eager_layer_factor/8bit")                                                              \
     X(eager_factor_fp8, "serve.eager_layer_factor/fp8")                                                                \
     X(eager_kv_passes, "serve.eager_kv_passes")                                                                        \
+    X(eager_copy_gb_s, "serve.eager_copy_gb_s")                                                                        \
     X(eager_expert_us, "serve.eager_expert_us")                                                                        \
     X(gptq_expert_us, "serve.gptq_expert_layer_us")                                                                    \
     X(eta_weights, "serve.bandwidth_share/weights")                                                                    \

@@ -122,12 +122,14 @@ static double cache_time(const struct replica *r, double batch, double context)
     double tokens = r->full_layers * context + r->window_layers * window;
     double requests = r->attention_dp ? fmax(batch, r->tp) : batch;
     double bytes = requests * tokens * r->kv_layer_bytes * r->kv_share;
+    double rate = r->card.bw * k->eta_kv;
     if (r->engine.kind == EK_EAGER) {
         double groups = r->mla ? 1 : (double)r->m->heads / r->m->kv_heads;
         bytes *= k->eager_kv_passes * (3 + 2 * groups);
+        rate = fmin(rate, k->eager_copy_gb_s * 1e9); /* copies are bound by the multiprocessors on fast memory */
     }
     double state = 2 * requests * r->state_layers * r->state_layer_bytes / (r->attention_dp ? 1 : r->tp);
-    return (bytes + state) / (r->card.bw * k->eta_kv);
+    return (bytes + state) / rate;
 }
 
 /* Two reductions a layer of `rows` rows; attention-DP moves half of it. */
