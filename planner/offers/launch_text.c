@@ -13,6 +13,19 @@ static bool has_rdma(const struct launch_request *q)
     return q->shape->inter == INTER_INFINIBAND || q->shape->inter == INTER_ROCE;
 }
 
+/* Part of the machine that a run has: cards sold singly come with their part of processors and memory. */
+static double machine_share(const struct launch_request *q)
+{
+    return q->sku && q->sku->gpus_per_node > q->shape->gpus_per_node
+               ? (double)q->shape->gpus_per_node / q->sku->gpus_per_node
+               : 1;
+}
+
+static double cores_of(const struct launch_request *q)
+{
+    return q->sku ? floor(q->sku->cpu_cores * machine_share(q)) : 0;
+}
+
 /* What the collective library has to be told about the fabric between the nodes. */
 static void fabric_environment(struct buf *b, const struct launch_request *q, int indent)
 {
@@ -81,11 +94,13 @@ void launch_text_slurm(struct buf *b, const struct launch_request *q)
     buf_adds(b, "\n#SBATCH --partition=");
     launch_word_add(b, s->gpu->id, "gpu");
     buf_addf(b,
-             "\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=%d\n#SBATCH --exclusive\n"
+             "\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=%d\n"
              "#SBATCH --requeue\n",
              s->nodes, s->gpus_per_node);
-    if (q->sku && q->sku->cpu_cores >= 1)
-        buf_addf(b, "#SBATCH --cpus-per-task=%.0f\n", floor(q->sku->cpu_cores));
+    if (machine_share(q) >= 1)
+        buf_adds(b, "#SBATCH --exclusive\n");
+    if (cores_of(q) >= 1)
+        buf_addf(b, "#SBATCH --cpus-per-task=%.0f\n", cores_of(q));
     slurm_length(b, q);
     buf_adds(b, "\nset -euo pipefail\nMASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
                 "export MASTER_ADDR\n");
@@ -102,7 +117,10 @@ static void kubernetes_resources(struct buf *b, const struct launch_request *q)
 {
     const struct shape *s = q->shape;
     const double needed_gib = q->estimate->training.host_memory_gb / 1.073741824;
-    const double host_gb = s->host_memory_gb > 0 ? s->host_memory_gb : q->sku ? q->sku->host_memory_gb : 0;
+    const double host_gb = (s->host_memory_gb > 0 ? s->host_memory_gb
+                            : q->sku              ? q->sku->host_memory_gb
+                                                  : 0) *
+                           machine_share(q);
     buf_addf(b, "          resources:\n            limits:\n              %s: %d\n", vendor_tools_of(s->gpu)->resource,
              s->gpus_per_node);
     if (s->nodes > 1 && has_rdma(q))
@@ -113,8 +131,8 @@ static void kubernetes_resources(struct buf *b, const struct launch_request *q)
         buf_adds(b, "            requests:\n");
     if (gib >= 1)
         buf_addf(b, "              memory: %.0fGi\n", gib);
-    if (q->sku && q->sku->cpu_cores >= 2)
-        buf_addf(b, "              cpu: %.0f\n", floor(q->sku->cpu_cores * 0.9));
+    if (cores_of(q) >= 2)
+        buf_addf(b, "              cpu: %.0f\n", floor(cores_of(q) * 0.9));
     else if (q->sku && gib < 1)
         buf_adds(b, "              cpu: 1\n");
 }
