@@ -138,7 +138,7 @@ static json_t *bare_value(const char *s, size_t *ret_len)
     char *end;
     size_t quote = *s == '"' || *s == '\'';
     size_t n = strspn(s + quote, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-");
-    *ret_len = n + 2 * quote;
+    *ret_len = quote + n + (quote && s[quote + n] == *s);
     if (n == 0 || n > 60)
         return NULL;
     double number = strtod(s + quote, &end);
