@@ -142,6 +142,9 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         nodes_before = nodes;
         if (lanes > 1 && nodes * lanes <= most)
             add_nodes(s, o, nodes * lanes, lanes, e, one);
+        /* Twice the nodes save at most half of the run; the step beyond two costs a pilot first. */
+        if (build_train_hours(s->b, e, 1) / 2 < 24 * (nodes == 2 ? s->b->a.pilot_days : 1))
+            return 0;
         before = e;
     }
     return 0;
