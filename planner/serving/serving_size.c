@@ -320,5 +320,10 @@ int serving_size(const struct serving_constants *k, const struct serving_sizing_
     }
     fill(k, q, &d, best, ret);
     double each = ret->peak_requests_per_s * best->end_to_end / fmax(1, ret->replicas - d.spare);
-    return estimate_at_peak(k, q, &d, best, fmax(1, fmin(best->batch, ceil(each))), arena, ret, err);
+    if (estimate_at_peak(k, q, &d, best, fmax(1, fmin(best->batch, ceil(each))), arena, ret, err) != 0)
+        return -1;
+    if (ret->replicas > ret->gpus)
+        note_num(note_num(note_add(&ret->at_peak.warnings, "serving_replicas_share_card"), "replicas", ret->replicas),
+                 "gpus", ret->gpus);
+    return 0;
 }
