@@ -35,7 +35,7 @@ struct db_status {
     uint64_t busy_retries;
 };
 
-/* What an engine provides; contract tests (tests/db_contract.c) run against this table. */
+/* What an engine provides; contract tests (tests/db/db_contract.c) run against this table. */
 struct db_ops {
     const char *name;  /* "sqlite" */
     int (*open)(const struct db_config *config, struct db **ret, struct err *err);
@@ -45,7 +45,9 @@ struct db_ops {
     int (*load_catalog)(struct db *db, struct catalog **ret, struct err *err);
     int (*catalog_revision)(struct db *db, int64_t *ret, struct err *err);
     /* Appends prices (never changes one): closes the open interval of the same subject/mode/unit/class at
-     * effective_from and raises the catalog revision, all in one transaction. */
+     * effective_from and raises the catalog revision, all in one transaction. ERR_CONFLICT where it would change
+     * history or an id is taken, ERR_NOT_FOUND for a reference to nothing, ERR_INVALID for a row that cannot be (a
+     * price of 0 that is neither free nor quote_only, a derived one without its rule, a missing date). */
     int (*append_prices)(struct db *db, const struct price *prices, size_t n, int64_t *ret_revision, struct err *err);
     int (*backup)(struct db *db, const char *to_path, struct err *err);  /* integrity-checked before it returns 0 */
     int (*check)(struct db *db, struct err *err); /* integrity, foreign keys, schema against the embedded one */
