@@ -22,7 +22,7 @@ static const struct param_field FIELDS[] = {
     ROW(price_band_illustrative), ROW(price_band_derived), ROW(price_band_per_month), ROW(failure_band),
     ROW(risk_weight_deadline), ROW(risk_weight_team), ROW(risk_weight_price), ROW(risk_weight_communication),
     ROW(risk_weight_spot), ROW(risk_weight_queue), ROW(speed_common_share),
-    ROW(price_common_share), ROW(order_close_probability), ROW(run_overhead_factor),
+    ROW(price_common_share), ROW(order_close_probability), ROW(run_overhead_factor), ROW(long_context_tokens),
 };
 
 int assume_bind(const struct param_table *params, struct assume *ret, struct err *err)

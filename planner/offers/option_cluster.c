@@ -73,6 +73,9 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     double speedup = rate_of(two) / rate_of(one);
     if (speedup >= s->b->a.two_node_gate)
         return false;
+    if (speedup < 1)
+        note_num(note_text(build_refuse(s->b, KIND_SMALL_CLUSTER, "small_model_penalty"), "sku", o->sku->id), "speedup",
+                 speedup);
     struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "two_node_gate");
     n->short_by = s->b->a.two_node_gate - speedup;
     note_num(note_num(note_text(n, "sku", o->sku->id), "speedup", speedup), "threshold", s->b->a.two_node_gate);
@@ -130,7 +133,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
             refuse_memory(s, o, nodes, e);
             continue;
         }
-        if (fabric_bound(s, o, nodes, e) || (nodes == 2 && gate_stops(s, o, one, e)))
+        bool stops = nodes == 2 && gate_stops(s, o, one, e);
+        if (fabric_bound(s, o, nodes, e) || stops)
             return 0;
         jumped++;
         if (before != NULL &&
@@ -197,6 +201,8 @@ static void say_fabric(struct cluster_search *s, const struct candidate *c, stru
         note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
     if (share > s->b->a.fabric_bound_share)
         note_num(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "nodes", c->nodes);
+    if (s->b->training.seq_len >= s->b->a.long_context_tokens)
+        note_num(note_add(&d->reasons, "long_context"), "seq_len", s->b->training.seq_len);
     if (sku->network == NULL)
         note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
     else if (!sku->bandwidth_dedicated)

@@ -2,6 +2,7 @@
  * 8 x A100-80G measured at 20,000 tokens/s, so that 72 million tokens are one hour. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "planner/offers/engine.h"
@@ -15,6 +16,15 @@
 #define HOURLY(amount) "h,sku,node,,,hourly,,CNY,node_hour," amount ",no,," TODAY
 #define MONTHLY(amount) "m,sku,node,,,monthly,1,CNY,node_month," amount ",no,," TODAY
 
+#define SKU(nvme, network)                                                                                             \
+    "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,host_memory_gb,cpu_cores," \
+    "nvme_gb,tax_code,source,source_date,confidence\n"                                                                 \
+    "node,idc,hefei,a100-sxm4-80g,8,no,8,nvswitch," network ",bare_metal,2048,128," nvme ",service_6,test,2026-11,high\n"
+#define STORAGES                                                                                                       \
+    "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"                          \
+    "nas,NAS,NAS,nfs,no,no,1.5,1,,test,2026-11\nlustre,Lustre,Lustre,lustre,yes,no,20,10,,test,2026-11\n"
+
+static const char *skus = SKU("30720", "ib"); /* a test may say otherwise before it makes its market */
 static struct catalog *catalog;
 static struct arena *arena;
 static struct workload w;
@@ -27,8 +37,9 @@ static void market(const char *prices)
                           "source_date,confidence\n"
                           "idc,本地,IDC,local_idc,hefei,区,Zone,local,24x7,yes,yes,test,2026-11,high\n"},
         {"networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"
-                         "ib,IB,IB,infiniband,1600,yes,no,,test,2026-11\n"},
-        {"storages.csv", "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"},
+                         "ib,IB,IB,infiniband,1600,yes,no,,test,2026-11\n"
+                         "eth,ETH,ETH,ethernet,1,no,no,,test,2026-11\n"},
+        {"storages.csv", STORAGES},
         {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"},
         {"purchase_prices.csv",
          "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},
@@ -36,10 +47,7 @@ static void market(const char *prices)
                          "USD,CNY,2026-12-05,9.0,test\n"},
         {"tax_codes.csv", "code,name_zh,name_en,rate_bp,valid_from,valid_to,source\n"
                           "service_6,服务,Services,600,2016-05-01,,test\n"},
-        {"skus.csv", "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,"
-                     "host_memory_gb,cpu_cores,nvme_gb,tax_code,source,source_date,confidence\n"
-                     "node,idc,hefei,a100-sxm4-80g,8,no,8,nvswitch,ib,bare_metal,2048,128,30720,service_6,test,2026-11,"
-                     "high\n"},
+        {"skus.csv", skus},
         {"prices.csv", prices},
     };
     struct err err = {0};
@@ -433,4 +441,104 @@ Test(rules, overrides_are_bounded_and_named)
         cr_expect_not_null(strstr(err.pointer, cases[i].name), "%s", err.pointer);
         done();
     }
+}
+
+#define NAS "n,storage,,nas,idc,monthly,1,CNY,gb_month,0.30,no,," TODAY
+#define LUSTRE "l,storage,,lustre,idc,monthly,1,CNY,gb_month,1.00,no,," TODAY
+
+Test(rules, storage_bound)
+{
+    const struct { const char *nvme, *prices; const char *item, *reason, *warning; } cases[] = {
+        {SKU("30720", "ib"), PRICES HOURLY("100") NAS LUSTRE, "nas", "node_cache", NULL}, /* cached on every node */
+        {SKU("0", "ib"), PRICES HOURLY("100") NAS LUSTRE, "lustre", NULL, NULL},          /* a parallel file system */
+        {SKU("0", "ib"), PRICES HOURLY("100") NAS, "nas", NULL, "storage_bound"},         /* NFS for many nodes */
+        {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "storage_unpriced"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        skus = cases[i].nvme;
+        market(cases[i].prices);
+        only_clusters();
+        work_for(500);
+        w.training.dataset_gb = 2000;
+        struct plan p = plan_it();
+        const struct option *o = first(&p);
+        const struct cost_line *storage = line_at(o, MODE_MONTHLY, SECTION_STORAGE);
+        cr_assert_eq(storage != NULL, cases[i].item != NULL, "case %zu", i);
+        cr_expect(storage == NULL || strcmp(storage->item, cases[i].item) == 0, "case %zu: %s", i, storage->item);
+        cr_expect(cases[i].reason == NULL || note_find(&o->reasons, cases[i].reason) != NULL, "case %zu", i);
+        cr_expect_eq(note_find(&o->warnings, "storage_bound") != NULL,
+                     cases[i].warning != NULL && strcmp(cases[i].warning, "storage_bound") == 0, "case %zu", i);
+        cr_expect(cases[i].warning == NULL || note_find(&o->warnings, cases[i].warning) != NULL, "case %zu", i);
+        done();
+    }
+}
+
+Test(rules, small_model_penalty)
+{
+    skus = SKU("30720", "eth"); /* a gigabit a node */
+    market(PRICES HOURLY("100"));
+    only_clusters();
+    w.model = *catalog_model(catalog, "qwen2.5-0.5b");
+    w.measured = (struct measured){.stated = false};
+    w.training.tokens = 1e10;
+    w.training.global_batch = 16;
+    struct plan p = plan_it();
+    cr_assert_eq(p.n_infeasible, 1);
+    cr_expect_not_null(note_find(&p.infeasible[0].reasons, "small_model_penalty"));
+    done();
+}
+
+Test(rules, long_context)
+{
+    skus = SKU("30720", "ib");
+    const struct { int seq_len; bool said; } cases[] = {{4096, false}, {131072, true}};
+    for (size_t i = 0; i < 2; i++) {
+        market(PRICES HOURLY("100"));
+        only_clusters();
+        w.measured = (struct measured){.stated = false};
+        w.training.seq_len = cases[i].seq_len;
+        w.training.tokens = 1e9;
+        struct plan p = plan_it();
+        cr_expect_eq(note_find(&first(&p)->reasons, "long_context") != NULL, cases[i].said, "case %zu", i);
+        done();
+    }
+}
+
+/* docs: a card twice as dear an hour that does 2000 hours' work in 1200 comes out level; the deadline decides. */
+Test(rules, dearer_card_comes_out_level)
+{
+    static const char TWO[] =
+        "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,nvme_gb,"
+        "tax_code,source,source_date,confidence\n"
+        "old,idc,hefei,a100-sxm4-80g,8,no,1,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n"
+        "new,idc,hefei,h800-sxm5-80g,8,no,1,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n";
+    double hours[2] = {0};
+    double price = 300; /* round 0 only reads the hours */
+    skus = TWO;
+    for (int round = 0; round < 2; round++) {
+        char prices[1200];
+        snprintf(prices, sizeof prices,
+                 PRICES "o,sku,old,,,hourly,,CNY,node_hour,100,no,," TODAY "n,sku,new,,,hourly,,CNY,node_hour,%.4f,no,," TODAY,
+                 price);
+        market(prices);
+        w.measured = (struct measured){.stated = false};
+        w.training.tokens = 2e10;
+        w.priority = PRIORITY_CHEAPEST;
+        assume_that("validate_days", 0);
+        struct plan p = plan_it();
+        cr_assert_eq(p.n_options, 2, "old and new stand side by side");
+        for (size_t i = 0; i < 2; i++)
+            hours[strcmp(p.options[i].supply[0].sku->id, "new") == 0] = phase_at(&p.options[i], PHASE_TRAIN)->hours;
+        if (round == 1) {
+            double a = (double)p.options[0].cost.total, b = (double)p.options[1].cost.total;
+            cr_expect_lt(fabs(a - b) / a, 0.02, "level: %f against %f", a, b);
+            w.constraints.deadline_on = w.constraints.start_on + (date_t)(hours[1] / 24 * 1.5);
+            p = plan_it();
+            cr_expect_str_eq(p.options[0].supply[0].sku->id, "new", "the deadline decides");
+            cr_expect(p.options[0].feasible);
+        }
+        price = 100 * ceil(hours[0]) / ceil(hours[1]);
+        done();
+    }
+    cr_expect(price > 120, "the new card may cost more an hour: %f", price);
 }
