@@ -159,7 +159,7 @@ static json_t *from_pairs(const char *text)
         p += option ? 2 : 0;
         size_t n = strspn(p, name_bytes);
         if (n == 0) {
-            p++;
+            p += *p != '\0';
             continue;
         }
         const char *after = p + n + (p[n] == '"' || p[n] == '\'');
