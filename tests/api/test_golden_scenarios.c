@@ -446,3 +446,31 @@ Test(golden, price_missing)
     json_decref(p);
     test_catalog_free(c);
 }
+
+/* docs/plans.md, the worked example: to the fen, as a caller sees it. */
+Test(golden, worked_example)
+{
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "node,idc,hefei,a100-sxm4-80g,8,yes,1,nvswitch,,bare_metal,1024,128,15360,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,node,,,hourly,,CNY,node_hour,122.00,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p2,sku,node,,,monthly,1,CNY,node_month,46000.00,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p3,sku,node,,,monthly,1,CNY,gpu_month,6000.00,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p4,egress,,idc,idc,hourly,,CNY,gb,0.50,2026-11-01,2026-11-20,firm,test,high\n");
+    json_t *p = plan_on(c, "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                           "\"tokens\": 2e9, \"runs\": 20}, \"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8,"
+                           "\"nodes\": 1, \"tokens_per_s\": 21000}, \"serving\": {\"requests_per_s\": 0.5,"
+                           "\"peak_factor\": 3, \"input_tokens\": 1000, \"output_tokens\": 300, \"months\": 6,"
+                           "\"spare_replicas\": 1}, \"constraints\": {\"start_on\": \"2027-01-04\","
+                           "\"egress_gb\": 200}, \"assumptions\": {\"run_overhead_factor\": 0}}");
+    const json_t *o = json_array_get(json_object_get(p, "options"), 0), *cost = json_object_get(o, "cost");
+    cr_expect_str_eq(text_of(json_object_get(o, "total_cost_to_finish"), "amount"), "130617.44");
+    cr_expect_str_eq(text_of(json_object_get(cost, "net"), "amount"), "123224.00");
+    cr_expect_str_eq(text_of(json_object_get(cost, "tax"), "amount"), "7393.44");
+    cr_expect_str_eq(text_of(json_object_get(o, "finish"), "finish_on"), "2027-02-07");
+    cr_expect_eq(json_array_size(json_object_get(cost, "lines")), 4);
+    cr_expect_float_eq(number_of(json_object_get(p, "break_even"), "monthly_beats_hourly_after_hours"), 377.0, 0.06);
+    cr_expect_eq(number_of(json_object_get(o, "inference_reserve"), "gpus"), 2);
+    json_decref(p);
+    test_catalog_free(c);
+}
