@@ -1,12 +1,13 @@
 // form.test.mjs — the form as a person meets it: presets, results, refusals, both languages, both colour schemes.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { after, before, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { out, startBrowser, startService } from './service.mjs';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const examples = readdirSync(join(root, 'examples')).filter((f) => f.endsWith('.json')).map((f) => f.replace(/\.json$/, ''));
 const shots = join(out, 'screenshots');
 let service, browser;

@@ -2,7 +2,7 @@
 # run.sh — the browser suite of `make check`: the form in Debian's Chromium.
 set -u
 log=$(mktemp)
-node --test --test-concurrency=1 --test-reporter=tap tests/browser/*.test.mjs | tee "$log" | grep -E '^(not ok|ok|# (tests|pass|fail) )|^  +(error|message|expected|actual):|^    (not ok)|^ +[+-] '
+node --test --test-reporter=tap tests/browser/*.test.mjs | tee "$log" | grep -E '^(not ok|ok|# (tests|pass|fail) )|^  +(error|message|expected|actual):|^    (not ok)|^ +[+-] '
 status=${PIPESTATUS[0]}
 passed=$(sed -n 's/^# pass //p' "$log") failed=$(sed -n 's/^# fail //p' "$log")
 rm -f "$log"

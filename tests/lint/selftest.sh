@@ -101,5 +101,25 @@ n=$((n + 2))
 ! "$here/globals.sh" "$tree/stateful.a" >/dev/null || { echo "selftest: globals.sh misses a counter"; failed=$((failed + 1)); }
 "$here/globals.sh" "$tree/constant.a" >/dev/null || { echo "selftest: globals.sh refuses a constant"; failed=$((failed + 1)); }
 
+# check.sh: a report, a crash, a silent suite and a failing script each turn the run red; a good run is green.
+suite() { # suite NAME: standard input is the suite's script
+    mkdir -p "$tree/build/v/tests" && cat >"$tree/build/v/tests/$1_suite" && chmod +x "$tree/build/v/tests/$1_suite"
+}
+good='echo "[====] Synthesis: Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0 "'
+printf '#!/bin/bash\n%s\n' "$good" | suite good
+# shellcheck disable=SC2016
+printf '#!/bin/bash\necho leak > "${ASAN_OPTIONS##*log_path=}.1"\n%s\n' "$good" | suite leaks
+printf '#!/bin/bash\n%s\nexit 3\n' "$good" | suite dies
+printf '#!/bin/bash\necho hello\n' | suite silent
+mkdir -p "$tree/tests/script" && printf '#!/bin/bash\necho "script: 3 passed, 1 failed"\n' >"$tree/tests/script/run.sh" && chmod +x "$tree/tests/script/run.sh"
+for suite in good leaks dies silent script; do
+    n=$((n + 1))
+    (cd "$tree" && "$here/../check.sh" v "$suite" >"$tree/said" 2>&1)
+    status=$?
+    case $suite:$status in good:0 | leaks:1 | dies:1 | silent:1 | script:1) ;; *)
+        echo "selftest: check.sh leaves with $status on a suite that is $suite:"; cat "$tree/said"; failed=$((failed + 1)) ;;
+    esac
+done
+
 echo "lint selftest: $((n - failed)) passed, $failed failed"
 [ "$failed" -eq 0 ]
