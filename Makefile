@@ -90,7 +90,7 @@ $(B)/%.o: %.c
 	@$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Tests: one Criterion binary a folder of tests/. tests/support is shared by all of them.
-TEST_SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
+TEST_SUITES := $(filter-out support,$(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c)))))
 TEST_CFLAGS := $(filter-out -Wmissing-prototypes -Wstrict-prototypes -Wnull-dereference -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual,$(CFLAGS))
 SRC_support := $(sort $(wildcard tests/support/*.c))
 $(B)/tests/%.o: tests/%.c

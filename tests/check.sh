@@ -15,6 +15,7 @@ export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 export TEST_SERVER=${TEST_SERVER:-$PWD/$build/suanpan}
 
 add() { # add SUITE TESTED PASSING FAILING CRASHING SECONDS
+    echo "---- $1 took $6 s"
     tested=$((tested + $2)) passing=$((passing + $3)) failing=$((failing + $4)) crashing=$((crashing + $5))
     rows+=("$(printf '%-12s %5d tested %5d passing %4d failing %4d crashing %5ds' "$@")")
 }
