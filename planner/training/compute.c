@@ -131,7 +131,7 @@ static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
     double bytes = job_activation_bytes(j, c->stack) * c->tokens / c->tp * c->stage_layers;
     bool eager = c->stack == STACK_EAGER || (c->stack == STACK_FUSED && j->training->compile == TRI_NO);
-    double fused = j->compiled ? j->k->memory_compiled : eager ? 1 : j->k->memory_fused;
+    double fused = j->compiled ? j->k->memory_compiled : eager ? j->k->memory_eager : j->k->memory_fused;
     return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
 }
 
@@ -178,7 +178,8 @@ void compute_micro_batch(const struct job *j, const struct cut *c, struct comput
     /* A reading faster than the model is of faster kernels; the host does not launch them any faster. */
     double kernels = j->compute_scale * (r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s);
     double floor = fmax(1, j->compute_scale) * r.floor_s;
-    r.layers_s = cbrt(kernels * kernels * kernels + floor * floor * floor);
+    double blend = j->k->launch_blend, longer = fmax(kernels, floor), shorter = fmin(kernels, floor);
+    r.layers_s = longer > 0 ? longer * pow(1 + pow(shorter / longer, blend), 1 / blend) : 0;
     double on_top = c->pp > 1 && !c->head_apart ? 0 : r.head_s + r.logits_s;
     r.total_s = r.layers_s + j->compute_scale * (on_top + r.dequant_s);
     *ret = r;

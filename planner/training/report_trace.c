@@ -47,8 +47,8 @@ static void trace_compute(const struct report *r, struct estimate *e)
               "attended", j->attended, "peak16", j->peak16);
     trace_add(t, "training.elementwise_s", k->elementwise_s, "s", "activation_bytes * passes / memory_bandwidth", 2,
               "bytes_per_token_layer", job_activation_bytes(j, c->stack), "memory_bandwidth", j->bandwidth);
-    trace_add(t, "training.layers_s", k->layers_s, "s", "cbrt((measured_scale * kernels)^3 + launch_floor^3)", 3, "measured_scale",
-              j->compute_scale, "kernels",
+    trace_add(t, "training.layers_s", k->layers_s, "s", "((measured_scale * kernels)^blend + launch_floor^blend)^(1 / blend)", 4, "blend",
+              j->k->launch_blend, "measured_scale", j->compute_scale, "kernels",
               k->matmul_s + k->expert_s + k->attention_s + k->elementwise_s, "launch_floor", k->floor_s);
     trace_add(t, "training.micro_batch_compute_s", k->total_s, "s",
               "layers + measured_scale * (head + logits + dequantisation)", 5, "layers", k->layers_s, "head", k->head_s,
