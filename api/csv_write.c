@@ -6,11 +6,15 @@
 
 #include "api/json_write.h"
 
-static void separator(struct csv *c)
+/* false: this column is left out. */
+static bool begin(struct csv *c)
 {
+    if (c->keep && !c->keep[c->column++])
+        return false;
     if (c->inside)
         buf_addc(c->out, ',');
     c->inside = true;
+    return true;
 }
 
 /* What a spreadsheet would run as a formula, full-width forms among it. */
@@ -27,8 +31,7 @@ static bool starts_a_formula(const char *s)
 
 void csv_text(struct csv *c, const char *s)
 {
-    separator(c);
-    if (!s || !*s)
+    if (!begin(c) || !s || !*s)
         return;
     bool guard = starts_a_formula(s), quote = guard || strpbrk(s, "\",\r\n") || *s == ' ' || s[strlen(s) - 1] == ' ';
     if (quote)
@@ -47,8 +50,7 @@ void csv_text(struct csv *c, const char *s)
 void csv_number(struct csv *c, double v)
 {
     char text[32];
-    separator(c);
-    if (!isfinite(v))
+    if (!begin(c) || !isfinite(v))
         return;
     jw_number_text(text, v);
     buf_adds(c->out, text);
@@ -56,14 +58,15 @@ void csv_number(struct csv *c, double v)
 
 void csv_int(struct csv *c, int64_t v)
 {
-    separator(c);
-    buf_addf(c->out, "%lld", (long long)v);
+    if (begin(c))
+        buf_addf(c->out, "%lld", (long long)v);
 }
 
 void csv_money(struct csv *c, int64_t minor)
 {
     char text[MONEY_TEXT_MAX];
-    separator(c);
+    if (!begin(c))
+        return;
     money_text(minor, text);
     buf_adds(c->out, text);
 }
@@ -71,8 +74,7 @@ void csv_money(struct csv *c, int64_t minor)
 void csv_date(struct csv *c, date_t d)
 {
     char text[DATE_TEXT_MAX];
-    separator(c);
-    if (d == DATE_NONE)
+    if (!begin(c) || d == DATE_NONE)
         return;
     date_text(d, text);
     buf_adds(c->out, text);
@@ -80,17 +82,18 @@ void csv_date(struct csv *c, date_t d)
 
 void csv_bool(struct csv *c, bool v)
 {
-    separator(c);
-    buf_adds(c->out, v ? "true" : "false");
+    if (begin(c))
+        buf_adds(c->out, v ? "true" : "false");
 }
 
 void csv_empty(struct csv *c)
 {
-    separator(c);
+    (void)begin(c);
 }
 
 void csv_end_row(struct csv *c)
 {
     buf_adds(c->out, "\r\n");
     c->inside = false;
+    c->column = 0;
 }

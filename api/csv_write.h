@@ -13,7 +13,9 @@
 
 struct csv {
     struct buf *out;
-    bool inside; /* a cell of this row was written */
+    bool inside;      /* a cell of this row was written */
+    const bool *keep; /* one a column: whether it is written; NULL = all are */
+    size_t column;    /* of the next cell */
 };
 
 void csv_text(struct csv *c, const char *s); /* NULL = empty */

@@ -14,8 +14,17 @@ void encode_plan(struct encode *e, const struct decoded_plan *in, const struct p
 void encode_option(struct encode *e, const struct option *o);
 void encode_relaxations(struct encode *e, const struct relaxation_list *list);
 
-/* Flat CSV: one row an option. `bom`: with a byte order mark (Excel needs one); `chinese`: headers for people. */
-void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p, bool bom, bool chinese);
+#define PLAN_COLUMNS_MAX 80
+struct csv_form {
+    bool bom;     /* Excel needs one */
+    bool chinese; /* headers for people */
+    bool some;    /* only the columns of `keep` */
+    bool keep[PLAN_COLUMNS_MAX];
+};
+/* Reads "rank,gross_cny" into form->keep; NULL, or the first name that is no column. `currency` is the plan's. */
+const char *plan_columns_select(struct csv_form *form, char *names, const char *currency);
+/* Flat CSV: one row an option. */
+void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p, const struct csv_form *form);
 
 /* The table of `suanpan plan FILE`: no line wider than 80 columns. */
 void encode_plan_text(struct encode *e, const struct decoded_plan *in, const struct plan *p);

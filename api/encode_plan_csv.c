@@ -23,21 +23,48 @@ static const char *const columns[] = {
     "reserve_gpu", "reserve_gpus", "reserve_months", "reserve_basis", "price_state", "reasons",
 };
 
+#define COLUMNS (sizeof columns / sizeof *columns)
+_Static_assert(COLUMNS <= PLAN_COLUMNS_MAX, "a column without its place in csv_form");
+
+/* "gross$" -> "gross_cny"; the catalogs know it without a currency, as *ret_key. */
+static void column_name(size_t i, const char *currency, char ret_name[80], char ret_key[64])
+{
+    size_t o = 0, k = 0;
+    for (const char *p = columns[i]; *p && o < 70; p++) {
+        if (*p != '$') {
+            ret_key[k++] = ret_name[o++] = *p;
+            continue;
+        }
+        ret_name[o++] = '_';
+        for (size_t c = 0; c < 3 && currency[c]; c++)
+            ret_name[o++] = (char)tolower((unsigned char)currency[c]);
+    }
+    ret_name[o] = ret_key[k] = '\0';
+}
+
+const char *plan_columns_select(struct csv_form *form, char *names, const char *currency)
+{
+    char *save = NULL;
+    for (char *wanted = strtok_r(names, ",", &save); wanted; wanted = strtok_r(NULL, ",", &save)) {
+        char name[80], key[64];
+        size_t i = 0;
+        for (; i < COLUMNS; i++) {
+            column_name(i, currency, name, key);
+            if (strcmp(name, wanted) == 0)
+                break;
+        }
+        if (i == COLUMNS)
+            return wanted;
+        form->some = form->keep[i] = true;
+    }
+    return NULL;
+}
+
 static void write_header(struct csv *out, const char *currency, bool chinese)
 {
-    char suffix[8] = "_";
-    for (size_t i = 0; i < 3 && currency[i]; i++)
-        suffix[i + 1] = (char)tolower((unsigned char)currency[i]);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (size_t i = 0; i < COLUMNS; i++) {
         char name[80], key[64];
-        size_t o = 0, k = 0;
-        for (const char *p = columns[i]; *p; p++) {
-            if (*p == '$')
-                o += (size_t)snprintf(name + o, sizeof name - o, "%s", suffix);
-            else
-                key[k++] = name[o++] = *p;
-        }
-        name[o] = key[k] = '\0';
+        column_name(i, currency, name, key);
         const char *label = chinese ? message_find(LANG_ZH_CN, "column.", key) : NULL;
         csv_text(out, label ? label : name);
     }
@@ -217,14 +244,14 @@ static void write_row(struct csv *out, struct encode *e, const char *plan_id, co
     csv_end_row(out);
 }
 
-void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p, bool bom, bool chinese)
+void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p, const struct csv_form *form)
 {
-    struct csv out = {.out = e->w.out};
+    struct csv out = {.out = e->w.out, .keep = form->some ? form->keep : NULL};
     char id[PLAN_ID_MAX];
     plan_id_of(in, p, id);
-    if (bom)
+    if (form->bom)
         buf_adds(e->w.out, "\xEF\xBB\xBF");
-    write_header(&out, e->currency, chinese);
+    write_header(&out, e->currency, form->chinese);
     for (size_t i = 0; i < p->n_options; i++)
         write_row(&out, e, id, p, &p->options[i]);
 }

@@ -22,7 +22,22 @@ static bool is_filter(const struct collection *col, const char *name)
     return false;
 }
 
-/* limit, cursor and the collection's filters; anything else is refused. */
+/* "lang" for clients that cannot set a header, "t" for those that cache; false for any other name. */
+static bool is_presentation(struct call *c, const struct query_pair *pair, const char *at, struct decode *d)
+{
+    int language;
+    if (strcmp(pair->name, "t") == 0)
+        return true;
+    if (strcmp(pair->name, "lang") != 0)
+        return false;
+    if (workload_enum_parse(ENUM_LANGUAGE, pair->value, &language))
+        jspec_unknown_value(d, at, "unknown_value", pair->value, workload_enum_choices(ENUM_LANGUAGE));
+    else
+        c->language = (enum language)language;
+    return true;
+}
+
+/* limit, cursor and the collection's filters (col NULL: none of them); anything else is refused. */
 static size_t read_parameters(struct call *c, const struct collection *col, struct decode *d)
 {
     size_t limit = LIMIT_DEFAULT;
@@ -30,13 +45,15 @@ static size_t read_parameters(struct call *c, const struct collection *col, stru
         const struct query_pair *pair = &c->query.pairs[i];
         char at[JSPEC_POINTER_MAX];
         (void)snprintf(at, sizeof at, "?%.100s", pair->name);
-        if (strcmp(pair->name, "limit") == 0) {
+        if (is_presentation(c, pair, at, d))
+            continue;
+        if (col && strcmp(pair->name, "limit") == 0) {
             bool digits = pair->value[0] && strlen(pair->value) < 6 &&
                           strspn(pair->value, "0123456789") == strlen(pair->value);
             limit = digits ? (size_t)strtoul(pair->value, NULL, 10) : 0;
             if (limit < 1 || limit > LIMIT_MAX)
                 jspec_out_of_range(d, at, 1, LIMIT_MAX, false);
-        } else if (strcmp(pair->name, "cursor") != 0 && !is_filter(col, pair->name)) {
+        } else if (!col || (strcmp(pair->name, "cursor") != 0 && !is_filter(col, pair->name))) {
             jspec_fault(d, at, "unknown_parameter", NULL, NULL);
         }
     }
@@ -128,6 +145,14 @@ void handle_item(struct call *c)
     if (at > n && strcmp(col->name, "gpus") == 0) {
         const struct gpu *g = catalog_gpu(c->req->catalog, c->id);
         at = g ? (size_t)(g - c->req->catalog->gpus) + 1 : at;
+    }
+    struct decode d;
+    struct fault_list faults;
+    decode_init(&d, c->req->catalog, c->req->arena, c->language, c->req->today, &faults);
+    (void)read_parameters(c, NULL, &d);
+    if (faults.n) {
+        respond_faults(c, &d);
+        return;
     }
     if (at > n) {
         respond_problem(c, API_ERROR_not_found, NULL, NULL, NULL);

@@ -38,22 +38,39 @@ static bool accepts_csv(const struct call *c)
     return accept && strcasestr(accept, "text/csv") && !strcasestr(accept, "application/json");
 }
 
+/* false: `cols` names what is no column, and the refusal is in c->res. */
+static bool read_form(struct call *c, struct planned *p, struct csv_form *ret)
+{
+    const char *bom = query_get(&c->query, "bom"), *headers = query_get(&c->query, "headers");
+    const char *cols = query_get(&c->query, "cols");
+    ret->bom = !bom || strcmp(bom, "0") != 0;
+    ret->chinese = headers && strcmp(headers, "zh") == 0;
+    char *names = arena_strdup(c->req->arena, cols ? cols : "");
+    const char *unknown = names ? plan_columns_select(ret, names, p->plan.currency) : NULL;
+    if (!unknown)
+        return true;
+    jspec_fault(&p->d, "?cols", "unknown_column", unknown, NULL);
+    respond_faults(c, &p->d);
+    return false;
+}
+
 static void answer(struct call *c, struct planned *p, bool csv)
 {
     struct buf body;
+    struct csv_form form = {.bom = true};
+    if (csv && !read_form(c, p, &form))
+        return;
     buf_init(&body, RESPONSE_MAX);
     struct encode e = {.w = {.out = &body}, .catalog = c->req->catalog, .language = c->language,
                        .currency = p->plan.currency};
-    if (csv) {
-        const char *bom = query_get(&c->query, "bom"), *headers = query_get(&c->query, "headers");
-        encode_plan_csv(&e, &p->in, &p->plan, !bom || strcmp(bom, "0") != 0, headers && strcmp(headers, "zh") == 0);
-    } else {
+    if (csv)
+        encode_plan_csv(&e, &p->in, &p->plan, &form);
+    else
         encode_plan(&e, &p->in, &p->plan);
-    }
     respond_body(c, csv ? CONTENT_CSV : CONTENT_JSON, &body);
 }
 
-/* format, bom, headers and t may stand in any plan's query; POST knows no others. */
+/* format, bom, headers, cols and t may stand in any plan's query; POST knows no others. */
 static bool refuse_presentation(struct call *c, struct planned *p, bool only)
 {
     for (size_t i = 0; i < c->query.n; i++) {

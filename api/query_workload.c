@@ -74,7 +74,7 @@ const size_t query_aliases_n = sizeof query_aliases / sizeof *query_aliases;
 bool query_is_presentation(const char *name)
 {
     return strcmp(name, "format") == 0 || strcmp(name, "bom") == 0 || strcmp(name, "headers") == 0 ||
-           strcmp(name, "t") == 0;
+           strcmp(name, "cols") == 0 || strcmp(name, "t") == 0;
 }
 
 static const char *path_of(const char *name)

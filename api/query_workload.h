@@ -15,7 +15,7 @@ struct query_alias {
 extern const struct query_alias query_aliases[];
 extern const size_t query_aliases_n;
 
-/* Parameters that shape the answer and not the request: format, bom, headers, t, lang. */
+/* Parameters that shape the answer and not the request: format, bom, headers, cols, t. */
 bool query_is_presentation(const char *name);
 
 /* The object that POST would have got; NULL when out of memory. Faults name the parameter. The caller decrefs. */

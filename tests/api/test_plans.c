@@ -251,6 +251,18 @@ Test(plans, csv_is_what_excel_wants)
     reply_done(&r);
 }
 
+Test(plans, a_sheet_may_ask_for_some_columns)
+{
+    struct reply r = ask((struct ask){.path = "/api/v1/plans.csv", .query = QUERY "&cols=gross_cny,rank&bom=0"});
+    cr_assert_eq(r.status, 200, "%s", r.text);
+    cr_expect_eq(strncmp(r.text, "rank,gross_cny\r\n1,", 18), 0, "%s", r.text);
+    reply_done(&r);
+    r = ask((struct ask){.path = "/api/v1/plans.csv", .query = QUERY "&cols=gross_cny,colour"});
+    cr_expect_eq(r.status, 422);
+    cr_expect(has_fault(&r, "cols", "unknown_column"), "%s", r.text);
+    reply_done(&r);
+}
+
 Test(plans, another_currency_names_its_columns)
 {
     struct reply r = ask((struct ask){.path = "/api/v1/plans.csv", .query = QUERY "&cur=USD&bom=0"});

@@ -107,3 +107,17 @@ Test(reads, quote_only_is_null_and_not_zero)
     }
     reply_done(&r);
 }
+
+Test(reads, a_spreadsheet_names_its_language_in_the_query)
+{
+    struct reply header = ask((struct ask){.path = "/api/v1/providers", .language = "zh-CN"});
+    struct reply query = ask((struct ask){.path = "/api/v1/providers", .query = "lang=zh-CN&t=7"});
+    cr_expect_str_eq(header.text, query.text);
+    cr_expect_str_eq(reply_header(&query, "Content-Language"), "zh-CN");
+    struct reply bad = ask((struct ask){.path = "/api/v1/gpus/a100-sxm4-80g", .query = "lang=fr&limit=1"});
+    cr_expect_eq(bad.status, 422);
+    cr_expect(has_fault(&bad, "lang", "unknown_value") && has_fault(&bad, "limit", "unknown_parameter"));
+    reply_done(&header);
+    reply_done(&query);
+    reply_done(&bad);
+}
