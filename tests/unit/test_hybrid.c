@@ -38,7 +38,7 @@ static struct option_list options_of(const struct workload *w, struct build **re
 static struct workload parallel_workload(void)
 {
     struct workload w = small_workload(market);
-    w.training.tokens = 2e9;
+    w.training.tokens = 4e9;
     w.training.runs = 8;
     w.training.parallel_runs = 4;
     w.training.dataset_gb = 900;
