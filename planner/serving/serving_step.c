@@ -9,6 +9,12 @@
 
 #define VLLM_V1 8 /* 0.8: the scheduler of the second generation */
 
+/* Two things at once: the longer decides, and near equality each delays the other. */
+static double beside(double a, double b)
+{
+    return cbrt(a * a * a + b * b * b);
+}
+
 static double peak_of(const struct replica *r, bool weight_only_allowed)
 {
     if (r->wt.weight_only && weight_only_allowed)
@@ -112,7 +118,7 @@ static double expert_time(const struct replica *r, double tokens, double rate)
     double multiply = flops / (cards * rate) * (1 + k->expert_narrow / width);
     /* Rows are gathered, scattered and summed once for each expert chosen. */
     double moved = r->moe_layers * tokens * m->experts_per_token * (double)m->hidden * 2 * k->expert_passes;
-    return fmax(read, multiply) + moved / (cards * r->card.bw);
+    return beside(read, multiply) + moved / (cards * r->card.bw);
 }
 
 static double cache_time(const struct replica *r, double batch, double context)
@@ -170,7 +176,7 @@ static double launched(const struct replica *r, double launch, double work)
 {
     if (r->wt.math == MATH_8 || r->wt.fp8)
         return launch + work;
-    return cbrt(launch * launch * launch + work * work * work);
+    return beside(launch, work);
 }
 
 struct step_time serving_decode(const struct replica *r, double batch, double context)
@@ -182,7 +188,7 @@ struct step_time serving_decode(const struct replica *r, double batch, double co
     double rows = fmax(r->attention_dp ? batch / r->tp : batch, tile_rows(r));
     t.weights = (r->bytes.attention + r->bytes.dense + r->bytes.head) / cards / bw;
     t.math = 2 * (r->params.attention + r->params.dense + r->params.head) / cards * rows / rate;
-    t.linear = fmax(t.weights, t.math);
+    t.linear = beside(t.weights, t.math);
     t.experts = expert_time(r, batch, rate);
     t.cache = cache_time(r, batch, context);
     t.collectives = collective_time(r, batch);
@@ -206,7 +212,7 @@ struct step_time serving_prefill(const struct replica *r, double tokens, double 
     double rows = fmax(all, tile_rows(r)), window = fmin(tokens, m->window);
     t.weights = (r->bytes.attention + r->bytes.dense) / r->tp / (r->card.bw * weight_share(r)) / group;
     t.math = 2 * (r->params.attention + r->params.dense) * rows / (r->tp * rate) / group;
-    t.linear = fmax(t.weights, t.math);
+    t.linear = beside(t.weights, t.math);
     t.experts = expert_time(r, all, rate) / group;
     double span = r->full_layers * tokens * tokens / 2 + r->window_layers * tokens * window;
     double width = r->mla ? 2.0 * m->head_dim + m->rope_head_dim : 2.0 * m->head_dim;

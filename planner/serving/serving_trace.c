@@ -31,7 +31,7 @@ static void trace_memory(const struct replica *r, const struct serving_memory *m
 
 static void trace_step(const char *name, const struct step_time *s, struct trace *t)
 {
-    trace_add(t, name, s->total * 1e3, "ms", "launch + max(weights, math) + experts + cache + collectives + host", 7,
+    trace_add(t, name, s->total * 1e3, "ms", "launch + (weights^3 + math^3)^(1/3) + experts + cache + collectives + host", 7,
               "launch", s->launch * 1e3, "weights", s->weights * 1e3, "math", s->math * 1e3, "experts",
               s->experts * 1e3, "cache", s->cache * 1e3, "collectives", s->collectives * 1e3, "host", s->host * 1e3);
 }
