@@ -2,10 +2,13 @@
  * Both open it read-only, so they run beside a serving process.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "planner/offers/engine.h"
 #include "server/command.h"
 #include "server/store.h"
+
+extern const struct embed_table embed_migrations;
 
 static int complain(const char *what, const struct err *err)
 {
@@ -54,6 +57,9 @@ int command_backup(const struct config *config, const char *to)
 
 int command_version(void)
 {
-    printf("suanpan %s\n", engine_version());
+    long schema = 0; /* migrations are numbered, and sorted by name */
+    if (embed_migrations.n > 0)
+        schema = strtol(embed_migrations.files[embed_migrations.n - 1].name, NULL, 10);
+    printf("suanpan: engine %s, schema %ld\n", engine_version(), schema);
     return 0;
 }

@@ -154,9 +154,10 @@ void config_print(const struct config *config, FILE *to)
         if (s->kind == NUMBER)
             memcpy(&number, field, sizeof number);
         if (s->kind == TEXT)
-            fprintf(to, "%s = %s\n", s->name, field);
+            fprintf(to, "%s = %s  # %s\n", s->name, field, s->help);
         else
-            fprintf(to, "%s = %lld\n", s->name, (long long)number);
+            fprintf(to, "%s = %lld  # %lld to %lld: %s\n", s->name, (long long)number, (long long)s->min,
+                    (long long)s->max, s->help);
     }
 }
 

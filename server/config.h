@@ -38,7 +38,7 @@ struct config {
  * flags are moved to the front of argv, in order; *ret_rest is their number. ERR_INVALID or ERR_RANGE, with the name. */
 int config_read(struct config *config, char *const *environment, int argc, char **argv, int *ret_rest, struct err *err);
 
-/* "name = value", one a line; what config_read made of it all. */
+/* "name = value  # bounds: meaning", one a line; what config_read made of it all. */
 void config_print(const struct config *config, FILE *to);
 /* The table for `suanpan help`: flag, variable, default, bounds, meaning. */
 void config_help(FILE *to);

@@ -178,9 +178,9 @@ Test(life, settings_are_checked_and_shown)
         {NULL, "--max-in-flight", "0", 2, "--max-in-flight needs a number from 1"},
         {NULL, "--max-in-fligth", "1", 2, "--max-in-fligth is no flag"},
         {NULL, "--log-level", "loud", 2, "log-level must be"},
-        {"SUANPAN_MAX_IN_FLIGHT=7", "--print-config", NULL, 0, "max-in-flight = 7\n"},
-        {"SUANPAN_PORT=9000", "--print-config", NULL, 0, "port = 9000\n"},
-        {NULL, "--print-config", NULL, 0, "host = 127.0.0.1\n"},
+        {"SUANPAN_MAX_IN_FLIGHT=7", "--print-config", NULL, 0, "max-in-flight = 7  # 1 to 10000: "},
+        {"SUANPAN_PORT=9000", "--print-config", NULL, 0, "port = 9000  #"},
+        {NULL, "--print-config", NULL, 0, "host = 127.0.0.1  #"},
         {NULL, "--host", "not an address", 1, "is no address to listen on"},
         {NULL, "--max-connections", "99999999", 2, "--max-connections needs"},
         {NULL, "--db", "/nonexistent/folder/x.db", 1, "event=not_started"},
@@ -237,6 +237,11 @@ Test(life, commands_work_beside_a_serving_process)
     free(out);
     process_run(&run, NULL, "plan", "/nonexistent.json", "--db", p.db, NULL);
     cr_expect(run.status == 1);
+    process_run(&run, NULL, "version", NULL);
+    out = process_out(&run);
+    int schema = 0;
+    cr_expect(run.status == 0 && sscanf(out, "suanpan: engine %*s schema %d", &schema) == 1 && schema >= 2, "%s", out);
+    free(out);
     process_run(&run, NULL, "brew", NULL);
     cr_expect(run.status == 2);
     process_remove(&run);

@@ -63,6 +63,31 @@ Test(config, refuses_by_table)
     }
 }
 
+Test(config, every_setting_is_documented)
+{
+    char *none[] = {NULL}, *printed = NULL, *line, *rest;
+    char page[32768], row[256];
+    struct config config;
+    struct err err = {0};
+    size_t size = 0, n = 0;
+    int left = 0;
+    cr_assert(config_read(&config, none, 0, none, &left, &err) == 0);
+    FILE *to = open_memstream(&printed, &size), *f = fopen("docs/operation.md", "rb");
+    cr_assert(to != NULL && f != NULL);
+    config_print(&config, to);
+    fclose(to);
+    page[fread(page, 1, sizeof page - 1, f)] = '\0';
+    fclose(f);
+    for (line = strtok_r(printed, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest), n++) {
+        char name[64], value[64];
+        cr_assert(sscanf(line, "%63s = %63s", name, value) == 2, "%s", line);
+        snprintf(row, sizeof row, "| `%s` | %s |", name, value);
+        cr_expect(strstr(page, row) != NULL, "docs/operation.md has no row %s", row);
+    }
+    cr_expect(n >= 15, "only %zu settings", n);
+    free(printed);
+}
+
 Test(log, values_cannot_forge_a_line)
 {
     static const char *const rows[][2] = {
