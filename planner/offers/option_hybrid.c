@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "planner/offers/candidate.h"
-#include "planner/offers/guess.h"
 #include "planner/offers/hybrid_serving.h"
+#include "planner/offers/hybrid_side.h"
 #include "planner/offers/quality.h"
 
-enum { HYBRID_LINES_MAX = 3, HYBRID_GPUS_MAX = 8, HYBRID_FITTING_MAX = 2, HYBRID_SPLITS_MAX = 5 };
+enum { HYBRID_LINES_MAX = 3, HYBRID_SPLITS_MAX = 4 };
 
 int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret, struct err *err)
 {
@@ -45,23 +45,6 @@ double hybrid_staging_hours(double gb, double gbps, double efficiency)
     return gb > 0 && gbps > 0 && efficiency > 0 ? gb * 8 / (gbps * efficiency) / 3600 : 0;
 }
 
-/* One side of the line: the machine that finishes a run for the least money there. */
-struct side {
-    const struct offer *offer;
-    const struct estimate *estimate;
-    struct shape shape;
-    bool by_card;
-    double run_hours, run_cost;
-};
-
-/* The nearest miss of memory, for the refusal. */
-struct miss {
-    double short_gb;
-    const struct gpu *gpu;
-    const struct estimate *estimate;
-    int cards;
-};
-
 /* A pair of providers and what its line costs. */
 struct pair {
     const struct dedicated_line *line;
@@ -69,79 +52,9 @@ struct pair {
     const struct price *line_price;
     int64_t line_micros;
     enum price_unit line_unit;
-    struct side local, burst;
+    struct hybrid_side local, burst;
     struct hybrid_terms terms;
 };
-
-static double card_month(const struct offer *o)
-{
-    const double node = o->node_month_micros / o->sku->gpus_per_node;
-    return !o->by_card ? node : !o->by_node ? o->card_month_micros : fmin(node, o->card_month_micros);
-}
-
-/* Takes the machine with this many cards when a run costs less on it than on the best so far. */
-static int try_cards(struct build *b, const struct offer *o, int cards, struct side *best, struct miss *miss,
-                     bool *ret_fits, struct err *err)
-{
-    const int whole = o->sku->gpus_per_node;
-    const struct shape shape = build_shape(b, o->sku, cards, 1, NULL);
-    const struct estimate *e = build_physics(b, &shape, err);
-    *ret_fits = e && e->fits != FITS_NO;
-    if (!e)
-        return err->code == ERR_NOMEM ? -1 : 0;
-    if (!*ret_fits) {
-        if (!miss->estimate || e->memory.total_gb - e->memory.usable_gb < miss->short_gb)
-            *miss = (struct miss){e->memory.total_gb - e->memory.usable_gb, o->sku->gpu, e, cards};
-        return 0;
-    }
-    const bool by_card = o->by_card && (cards < whole || !o->by_node);
-    const double hours = e->training.wall_hours, cost = hours * card_month(o) * (by_card ? cards : whole);
-    if (isfinite(hours) && hours > 0 && (!best->offer || cost < best->run_cost))
-        *best = (struct side){o, e, shape, by_card, hours, cost};
-    return 0;
-}
-
-/* The fewest cards that hold the model where cards are sold singly, and the whole node. */
-static int consider(struct build *b, const struct offer *o, struct side *best, struct miss *miss, bool *ret_fits,
-                    struct err *err)
-{
-    const int whole = o->sku->gpus_per_node;
-    const struct shape one = {.gpu = o->sku->gpu, .gpus_per_node = 1, .nodes = 1};
-    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
-    bool fits = false;
-    int cards = 1;
-    while (cards < least && cards < whole)
-        cards *= 2;
-    for (int tries = 0; o->by_card && cards < whole && !fits && tries < 2; tries++, cards *= 2)
-        if (try_cards(b, o, cards, best, miss, &fits, err))
-            return -1;
-    *ret_fits = fits;
-    if (try_cards(b, o, whole, best, miss, &fits, err))
-        return -1;
-    *ret_fits |= fits;
-    return 0;
-}
-
-/* The side's best machine among the few cheapest GPUs of its provider. */
-static int choose(struct build *b, const struct provider *p, bool far, struct side *best, struct miss *miss,
-                  struct err *err)
-{
-    const struct sku *cheapest[HYBRID_GPUS_MAX];
-    if (!market_provider_allowed(b, p, far))
-        return 0;
-    const size_t n = market_cheapest_of(b, p, false, cheapest, 0, HYBRID_GPUS_MAX);
-    int fitting = 0;
-    for (size_t i = 0; i < n && fitting < HYBRID_FITTING_MAX; i++) {
-        const struct offer *o = market_offer(b, cheapest[i], NULL);
-        bool fits;
-        if (!o)
-            continue;
-        if (consider(b, o, best, miss, &fits, err))
-            return -1;
-        fitting += fits;
-    }
-    return 0;
-}
 
 /* False where the ends are not an IDC and a public cloud, or the line has no price. */
 static bool pair_of(struct build *b, const struct dedicated_line *line, struct pair *ret)
@@ -194,6 +107,26 @@ static void add_line_cost(struct draft *d, const struct pair *p)
     x->quantity = p->line_unit == UNIT_MBPS_MONTH ? p->line->gbps * 1000 : 1;
 }
 
+/* The fabric of runs of several nodes at the cloud, where it is not in the price of the node. */
+static void add_burst_fabric(struct build *b, struct draft *d, const struct pair *p, int lanes_out)
+{
+    const struct network *n = p->burst.offer->sku->network;
+    const struct price *price;
+    int64_t micros;
+    if (p->burst.shape.nodes < 2 || !n ||
+        market_unit_price(b, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
+        return;
+    struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
+    if (!x)
+        return;
+    x->basis = EXTRA_PER_MONTH;
+    x->item = n->id;
+    x->price = price;
+    x->unit = UNIT_NODE_MONTH;
+    x->unit_micros = micros;
+    x->quantity = lanes_out * p->burst.shape.nodes;
+}
+
 /* What the runs that went out bring home: their weights, or their adapters. */
 static double result_gb(const struct build *b, const struct pair *p, int runs_out)
 {
@@ -223,7 +156,8 @@ static void say_split(struct build *b, struct draft *d, const struct pair *p, co
                       int lanes_out, double staging_h, double gb)
 {
     struct note *n = note_add(&d->reasons, "hybrid_split");
-    note_num(note_num(note_num(n, "runs_local", s->runs_local), "runs_out", s->runs_out), "lanes_out", lanes_out);
+    note_num(note_num(note_num(n, "runs_local", s->runs_local), "runs_out", s->runs_out), "machines_out",
+             lanes_out * p->burst.shape.nodes);
     note_text(note_text(n, "home", p->home->id), "cloud", p->cloud->id);
     n = note_add(&d->reasons, "hybrid_line");
     note_num(note_num(note_num(n, "gbps", p->line->gbps), "staging_minutes", ceil(staging_h * 60)), "result_gb",
@@ -235,30 +169,38 @@ static void say_split(struct build *b, struct draft *d, const struct pair *p, co
     }
 }
 
-/* Fills `d` with one split of the lanes. -1: it does not go into a draft. */
-static int split_draft(struct build *b, const struct pair *p, int lanes_out, struct draft *d)
+/* Runs of several nodes begin with two of them: the move to the cluster is also its pilot. */
+static void gate_two_nodes(const struct build *b, struct draft *d)
 {
-    const int lanes_local = b->training.parallel_runs - lanes_out;
-    const struct hybrid_split s =
-        hybrid_split_of(b->training.runs, lanes_local, lanes_out, p->local.run_hours, p->burst.run_hours);
-    const double staging_h = hybrid_staging_hours(b->training.dataset_gb, p->line->gbps, p->terms.line_efficiency);
-    const double gb = result_gb(b, p, s.runs_out);
-    draft_start(b, d, KIND_HYBRID_CLOUD);
-    d->shape = p->local.shape;
-    d->estimate = p->local.estimate;
-    const int home =
-        draft_add_group(d, p->local.offer, "train", p->local.by_card, p->local.shape.gpus_per_node, lanes_local);
-    const int out =
-        draft_add_group(d, p->burst.offer, "burst", p->burst.by_card, p->burst.shape.gpus_per_node, lanes_out);
-    d->train_group = home;
-    if (home < 0 || out < 0 ||
-        phases_standard(b, d, home, home, lanes_local, s.hours_local + candidate_staging_hours(b)))
+    for (int i = 0; i < d->n_steps; i++) {
+        struct draft_step *s = &d->steps[i];
+        if (s->phase != PHASE_MIGRATE)
+            continue;
+        s->has_gate = true;
+        s->gate = (struct gate){.metric = "two_node_speedup", .threshold = b->a.two_node_gate};
+        s->gate.text = (struct note){.code = "two_node_gate", .short_by = NAN};
+        note_num(&s->gate.text, "threshold", b->a.two_node_gate);
+    }
+}
+
+/* Both groups, as many machines as their lanes take; -1 where a side does not have that many. */
+static int add_sides(struct draft *d, const struct pair *p, int lanes_local, int lanes_out)
+{
+    const struct hybrid_side *l = &p->local, *r = &p->burst;
+    const int local = lanes_local * l->shape.nodes, out = lanes_out * r->shape.nodes;
+    if (!hybrid_side_has(l, local) || !hybrid_side_has(r, out))
         return -1;
-    const int train = train_index(d);
+    d->train_group = draft_add_group(d, l->offer, "train", l->by_card, l->shape.gpus_per_node, local);
+    return draft_add_group(d, r->offer, "burst", r->by_card, r->shape.gpus_per_node, out) < 0 ? -1 : 0;
+}
+
+/* The runs that go out, beside those at home; starts when the data has come over the line. */
+static int add_burst(struct build *b, struct draft *d, const struct pair *p, int units, double hours, double staging_h)
+{
+    const int train = train_index(d), burst = d->n_groups - 1;
     const struct quality *quality = quality_of(b, p->cloud);
-    const double lost = quality_lost_share(quality, p->burst.shape.gpus_per_node);
-    struct draft_step *step =
-        draft_add_step(d, PHASE_TRAIN, out, lanes_out, s.hours_out * (1 + lost) + quality->setup_hours);
+    const double lost = quality_lost_share(quality, p->burst.shape.gpus_per_node * p->burst.shape.nodes);
+    struct draft_step *step = draft_add_step(d, PHASE_TRAIN, burst, units, hours * (1 + lost) + quality->setup_hours);
     if (train < 0 || !step)
         return -1;
     step->beside = train + 1;
@@ -266,9 +208,30 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
     step->wait_days = staging_h / 24;
     if (b->workload->constraints.data_sensitive)
         step->wait_days += p->terms.desensitise_days;
-    if (costing_standard_extras(b, d))
+    return 0;
+}
+
+/* Fills `d` with one split of the lanes. -1: it cannot be had, or does not go into a draft. */
+static int split_draft(struct build *b, const struct pair *p, int lanes_out, struct draft *d)
+{
+    const int lanes_local = b->training.parallel_runs - lanes_out;
+    const struct hybrid_split s =
+        hybrid_split_of(b->training.runs, lanes_local, lanes_out, p->local.run_hours, p->burst.run_hours);
+    const double staging_h = hybrid_staging_hours(b->training.dataset_gb, p->line->gbps, p->terms.line_efficiency);
+    const double gb = result_gb(b, p, s.runs_out);
+    const int units = lanes_local * p->local.shape.nodes;
+    draft_start(b, d, KIND_HYBRID_CLOUD);
+    d->shape = p->local.shape;
+    d->estimate = p->local.estimate;
+    if (add_sides(d, p, lanes_local, lanes_out) ||
+        phases_standard(b, d, d->train_group, d->train_group, units, s.hours_local + candidate_staging_hours(b)) ||
+        add_burst(b, d, p, lanes_out * p->burst.shape.nodes, s.hours_out, staging_h) || costing_standard_extras(b, d))
         return -1;
-    drop_fabric(d);
+    if (p->local.shape.nodes > 1)
+        gate_two_nodes(b, d);
+    else
+        drop_fabric(d);
+    add_burst_fabric(b, d, p, lanes_out);
     add_line_cost(d, p);
     add_egress(b, d, p, gb);
     say_split(b, d, p, &s, lanes_out, staging_h, gb);
@@ -297,33 +260,50 @@ static double score_of(const struct build *b, const struct reckoning *r, double 
     return cost * least / (double)r->total + time * soonest / fmax(r->schedule.finish_days, 1) - late;
 }
 
-/* The best split of one pair into *out. */
-static int add_pair(struct build *b, const struct pair *p, struct option_list *out, struct err *err)
+/* Drafts of one pair and their sums: every number of lanes with every machine at home worth trying. */
+struct tries {
+    struct draft *drafts;
+    struct reckoning *sums;
+    int n;
+};
+
+static void try_splits(struct build *b, const struct pair *p, struct tries *t)
 {
-    struct draft *drafts = arena_array(b->arena, HYBRID_SPLITS_MAX, sizeof *drafts);
-    struct reckoning *sums = arena_array(b->arena, HYBRID_SPLITS_MAX, sizeof *sums);
     int lanes[HYBRID_SPLITS_MAX];
-    if (!drafts || !sums)
-        return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
-    const int tries = lane_choices(b, lanes);
+    const int most = lane_choices(b, lanes);
+    for (int i = 0; i < most; i++)
+        if (!split_draft(b, p, lanes[i], &t->drafts[t->n]) &&
+            !draft_reckon(b, &t->drafts[t->n], &what_if_expected, &t->sums[t->n]))
+            t->n++;
+}
+
+/* The best split of one pair into *out. */
+static int add_pair(struct build *b, struct pair *p, const struct hybrid_ends *home, struct option_list *out,
+                    struct err *err)
+{
+    struct tries t = {.drafts = arena_array(b->arena, HYBRID_SPLITS_MAX * 2, sizeof *t.drafts),
+                      .sums = arena_array(b->arena, HYBRID_SPLITS_MAX * 2, sizeof *t.sums)};
     double least = INFINITY, soonest = INFINITY;
-    int n = 0;
-    for (int i = 0; i < tries; i++) {
-        if (split_draft(b, p, lanes[i], &drafts[n]) || draft_reckon(b, &drafts[n], &what_if_expected, &sums[n]))
-            continue;
-        least = fmin(least, (double)sums[n].total);
-        soonest = fmin(soonest, fmax(sums[n].schedule.finish_days, 1));
-        n++;
+    int best = 0;
+    if (!t.drafts || !t.sums)
+        return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
+    p->local = home->cheap;
+    try_splits(b, p, &t);
+    p->local = home->fit;
+    if (!b->lean && (home->cheap.offer != home->fit.offer || home->cheap.estimate != home->fit.estimate))
+        try_splits(b, p, &t);
+    for (int i = 0; i < t.n; i++) {
+        least = fmin(least, (double)t.sums[i].total);
+        soonest = fmin(soonest, fmax(t.sums[i].schedule.finish_days, 1));
     }
-    int best = -1;
-    for (int i = 0; i < n; i++)
-        if (best < 0 || score_of(b, &sums[i], least, soonest) > score_of(b, &sums[best], least, soonest))
+    for (int i = 1; i < t.n; i++)
+        if (score_of(b, &t.sums[i], least, soonest) > score_of(b, &t.sums[best], least, soonest))
             best = i;
-    if (best < 0)
+    if (t.n == 0)
         return 0;
-    if (n > 1)
-        note_num(note_add(&drafts[best].reasons, "hybrid_splits_tried"), "splits", n);
-    return option_list_add(b, out, &drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    if (t.n > 1)
+        note_num(note_add(&t.drafts[best].reasons, "hybrid_splits_tried"), "splits", t.n);
+    return option_list_add(b, out, &t.drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 static void refuse_burst(struct build *b, const char *why)
@@ -371,19 +351,22 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     if (hybrid_terms_bind(&b->params, &terms, err))
         return -1;
     const size_t before = out->n;
-    struct miss miss = {0};
+    struct hybrid_miss miss = {0};
     int pairs = 0;
     for (size_t i = 0; i < b->catalog->n_lines && pairs < (b->lean ? 1 : HYBRID_LINES_MAX); i++) {
         struct pair p;
         if (!pair_of(b, &b->catalog->lines[i], &p))
             continue;
+        struct hybrid_ends home = {0}, cloud = {0};
         p.terms = terms;
-        if (choose(b, p.home, false, &p.local, &miss, err) || choose(b, p.cloud, true, &p.burst, &miss, err))
+        if (hybrid_side_choose(b, p.home, false, &home, &miss, err) ||
+            hybrid_side_choose(b, p.cloud, true, &cloud, &miss, err))
             return -1;
-        if (!p.local.offer || !p.burst.offer)
+        if (!home.fit.offer || !cloud.fit.offer)
             continue;
+        p.burst = cloud.fit;
         pairs++;
-        if (add_pair(b, &p, out, err))
+        if (add_pair(b, &p, &home, out, err))
             return -1;
     }
     if (out->n > before)

@@ -1,0 +1,116 @@
+/* hybrid_side.c — see hybrid_side.h. */
+#include "planner/offers/hybrid_side.h"
+
+#include <math.h>
+
+#include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
+
+enum { SIDE_SKUS_MAX = 8, SIDE_FITTING_MAX = 2, SIDE_NODES_MAX = 16 };
+
+static double card_month(const struct offer *o)
+{
+    const double node = o->node_month_micros / o->sku->gpus_per_node;
+    return !o->by_card ? node : !o->by_node ? o->card_month_micros : fmin(node, o->card_month_micros);
+}
+
+/* What a run weighs at the request's priority: money and time as powers, so that only ratios between machines count. */
+static double burden_of(const struct build *b, double cost, double hours)
+{
+    double by_cost, by_time, by_risk;
+    candidate_weights(b, &by_cost, &by_time, &by_risk);
+    return by_cost * log(cost) + by_time * log(hours);
+}
+
+/* Takes the shape when a run costs or weighs less on it than on the best so far. */
+static int try_shape(struct build *b, const struct offer *o, int cards, int nodes, struct hybrid_ends *best,
+                     struct hybrid_miss *miss, bool *ret_fits, struct err *err)
+{
+    const int whole = o->sku->gpus_per_node;
+    const struct shape shape = build_shape(b, o->sku, cards, nodes, NULL);
+    const struct estimate *e = build_physics(b, &shape, err);
+    *ret_fits = e && e->fits != FITS_NO;
+    if (!e)
+        return err->code == ERR_NOMEM ? -1 : 0;
+    const double short_gb = e->memory.total_gb - e->memory.usable_gb;
+    if (!*ret_fits && (!miss->estimate || short_gb < miss->short_gb))
+        *miss = (struct hybrid_miss){short_gb, o->sku->gpu, e, cards};
+    if (!*ret_fits)
+        return 0;
+    const bool by_card = o->by_card && (cards < whole || !o->by_node);
+    const double hours = e->training.wall_hours;
+    if (!isfinite(hours) || !(hours > 0))
+        return 0;
+    const double cost = hours * card_month(o) * (by_card ? cards : whole) * nodes, burden = burden_of(b, cost, hours);
+    if (!best->cheap.offer || cost < best->cheap.burden)
+        best->cheap = (struct hybrid_side){o, e, shape, by_card, hours, cost};
+    if (!best->fit.offer || burden < best->fit.burden)
+        best->fit = (struct hybrid_side){o, e, shape, by_card, hours, burden};
+    return 0;
+}
+
+/* Several nodes where one holds the job's state only by moving it to the host, or not at all. */
+static int try_nodes(struct build *b, const struct offer *o, double least_cards, struct hybrid_ends *best,
+                     struct hybrid_miss *miss, bool *ret_fits, struct err *err)
+{
+    const int whole = o->sku->gpus_per_node;
+    bool by_team, fits = false;
+    int most = candidate_max_nodes(b, &by_team), nodes = 2;
+    most = o->sku->max_nodes < most ? o->sku->max_nodes : most;
+    most = most < SIDE_NODES_MAX ? most : SIDE_NODES_MAX;
+    while (nodes * whole < least_cards && nodes < most)
+        nodes *= 2;
+    for (int tries = 0; o->by_node && least_cards > whole && nodes <= most && !fits && tries < 2; tries++, nodes *= 2)
+        if (try_shape(b, o, whole, nodes, best, miss, &fits, err))
+            return -1;
+    *ret_fits |= fits;
+    return 0;
+}
+
+/* The fewest cards that hold the model where cards are sold singly, the whole node, and more nodes where need be. */
+static int consider(struct build *b, const struct offer *o, struct hybrid_ends *best, struct hybrid_miss *miss,
+                    bool *ret_fits, struct err *err)
+{
+    const int whole = o->sku->gpus_per_node;
+    const struct shape one = {.gpu = o->sku->gpu, .gpus_per_node = 1, .nodes = 1};
+    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
+    bool fits = false;
+    int cards = 1;
+    while (cards < least && cards < whole)
+        cards *= 2;
+    for (int tries = 0; o->by_card && cards < whole && !fits && tries < 2; tries++, cards *= 2)
+        if (try_shape(b, o, cards, 1, best, miss, &fits, err))
+            return -1;
+    *ret_fits = fits;
+    if (try_shape(b, o, whole, 1, best, miss, &fits, err))
+        return -1;
+    *ret_fits |= fits;
+    return try_nodes(b, o, least, best, miss, ret_fits, err);
+}
+
+int hybrid_side_choose(struct build *b, const struct provider *p, bool far, struct hybrid_ends *best,
+                       struct hybrid_miss *miss, struct err *err)
+{
+    const struct sku *cheapest[SIDE_SKUS_MAX];
+    int fitting = 0;
+    if (!market_provider_allowed(b, p, far))
+        return 0;
+    const size_t n = market_cheapest_of(b, p, false, cheapest, 0, SIDE_SKUS_MAX);
+    for (size_t i = 0; i < n && fitting < SIDE_FITTING_MAX; i++) {
+        const struct offer *o = market_offer(b, cheapest[i], NULL);
+        bool fits;
+        if (!o)
+            continue;
+        if (consider(b, o, best, miss, &fits, err))
+            return -1;
+        fitting += fits;
+    }
+    return 0;
+}
+
+bool hybrid_side_has(const struct hybrid_side *side, int machines)
+{
+    const struct sku *s = side->offer->sku;
+    const int nodes = s->max_nodes > 1 ? s->max_nodes : 1;
+    return machines * side->shape.gpus_per_node <= nodes * s->gpus_per_node;
+}

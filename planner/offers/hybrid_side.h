@@ -1,0 +1,36 @@
+/* hybrid_side.h — one end of a hybrid's line: the machine, or the few nodes, that do a run best there by the request's priority. */
+#ifndef SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
+#define SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
+
+#include "planner/offers/build.h"
+
+struct hybrid_side {
+    const struct offer *offer; /* NULL: nothing there carries a run */
+    const struct estimate *estimate;
+    struct shape shape;        /* of one run */
+    bool by_card;
+    double run_hours;
+    double burden;             /* of a run: to compare machines by, see hybrid_ends */
+};
+
+/* The best by what a run costs, and by cost and hours weighed by the priority; often the same. */
+struct hybrid_ends {
+    struct hybrid_side cheap, fit;
+};
+
+/* The nearest miss of memory, for a refusal. */
+struct hybrid_miss {
+    double short_gb;
+    const struct gpu *gpu;
+    const struct estimate *estimate; /* NULL: nothing was missed */
+    int cards;
+};
+
+/* The best among the provider's few cheapest cards. `far`: the request's city does not bind this end. */
+int hybrid_side_choose(struct build *b, const struct provider *p, bool far, struct hybrid_ends *best,
+                       struct hybrid_miss *miss, struct err *err);
+
+/* Can the provider give so many machines at once? */
+bool hybrid_side_has(const struct hybrid_side *side, int machines);
+
+#endif
