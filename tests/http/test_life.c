@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -194,6 +195,20 @@ Test(life, settings_are_checked_and_shown)
         free(text);
     }
     process_remove(&p);
+}
+
+Test(life, too_few_open_files_are_refused_at_start)
+{
+    /* Better than a server that stops accepting at connection 200. */
+    struct process p = {0};
+    struct rlimit few = {.rlim_cur = 200, .rlim_max = 200};
+    cr_assert(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    process_run(&p, NULL, "serve", "--port", "0", "--db", "/tmp/suanpan-http-few.db", NULL);
+    cr_expect(p.status == 1, "exit status %d", p.status);
+    expect_log(&p, "lower max-connections");
+    process_remove(&p);
+    process_start(&p, "--max-connections", "100", NULL);
+    process_stop(&p);
 }
 
 Test(life, a_taken_port_is_named)
