@@ -72,7 +72,7 @@ static int resolve_money(struct build *b, struct err *err)
         return err_at(err, ERR_UNSUPPORTED, "/workload/constraints/budget/currency", "no exchange rate from %s to %s",
                       from, b->currency);
     money_wide minor = (money_wide)c->budget_minor * rate;
-    if (minor > INT64_MAX)
+    if (minor / MONEY_MICROS > INT64_MAX / 2)
         return err_at(err, ERR_RANGE, "/workload/constraints/budget", "leaves the range of amounts");
     b->budget_minor = money_div_round(minor, MONEY_MICROS);
     return 0;
@@ -167,6 +167,11 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
     *entry = (struct physics_entry){*shape, estimate, *head};
     *head = entry;
     return estimate;
+}
+
+bool build_stops(const struct err *err)
+{
+    return err->code != ERR_UNSUPPORTED && err->code != ERR_INVALID;
 }
 
 struct shape build_shape(const struct build *b, const struct sku *sku, int cards, int nodes,

@@ -87,6 +87,9 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
 
+/* True where an error of build_physics is about the request (a reading above physics) or about us, not about one shape. */
+bool build_stops(const struct err *err);
+
 /* Shape of `nodes` nodes of `cards` cards of this SKU, on `network` (NULL = the SKU's own). */
 struct shape build_shape(const struct build *b, const struct sku *sku, int cards, int nodes,
                          const struct network *network);

@@ -244,7 +244,7 @@ static int months_between(const struct build *b, const struct draft *d, const st
 static int bill_extra(const struct build *b, const struct draft *d, const struct schedule *s,
                       const struct draft_extra *e, struct bill *bill)
 {
-    enum phase_code phase = e->from;
+    enum phase_code phase = d->n_steps > 0 ? d->steps[d->n_steps - 1].phase : PHASE_SERVE;
     int months = months_between(b, d, s, e, &phase);
     double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months : 1);
     int64_t tax_bp = 0;

@@ -33,7 +33,7 @@ static const struct estimate *physics(struct cluster_search *s, const struct off
 {
     struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
     const struct estimate *e = build_physics(s->b, &shape, s->err);
-    *ret_failed = e == NULL && s->err->code != ERR_UNSUPPORTED;
+    *ret_failed = e == NULL && build_stops(s->err);
     return e;
 }
 
@@ -180,7 +180,7 @@ static int settle_home(struct cluster_search *s, struct candidate *c)
     for (int cards = 1; c->offer->by_card && cards < sku->gpus_per_node; cards *= 2) {
         struct shape shape = build_shape(s->b, sku, cards, 1, NULL);
         const struct estimate *e = build_physics(s->b, &shape, s->err);
-        if (e == NULL && s->err->code != ERR_UNSUPPORTED)
+        if (e == NULL && build_stops(s->err))
             return -1;
         if (e == NULL || e->fits == FITS_NO)
             continue;

@@ -43,7 +43,7 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
     struct shape shape = build_shape(s->b, o->sku, cards, 1, NULL);
     const struct estimate *e = build_physics(s->b, &shape, s->err);
     if (e == NULL) {
-        *ret_failed = s->err->code != ERR_UNSUPPORTED;
+        *ret_failed = build_stops(s->err);
         return NULL;
     }
     if (e->fits == FITS_NO) {
