@@ -202,8 +202,8 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
     note_num(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "cards", c->cards);
     note_text(n, "gpu", c->offer->sku->gpu->name);
     if (peft && c->nodes == 1)
-        note_text(note_text(note_add(&d->reasons, "peft_fits"), "method", b->training.method == METHOD_LORA ? "LoRA"
-                                                                                                      : "QLoRA"),
+        note_text(note_text(note_add(&d->reasons, "peft_fits"), "method",
+                            b->training.method == METHOD_LORA ? "LoRA" : "QLoRA"),
                   "gpu", c->offer->sku->gpu->name);
     if (tight)
         note_num(note_num(note_add(&d->warnings, "memory_tight"), "high_gb", m->high_gb), "usable_gb", m->usable_gb);

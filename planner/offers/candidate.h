@@ -14,8 +14,8 @@ struct candidate {
     const struct offer *offer;
     const struct network *network;
     bool by_card;
-    int cards, nodes, lanes;        /* cards of one node; nodes in all; runs side by side */
-    int home_cards;                 /* validate and develop on so many cards paid by the card; 0 = on one unit */
+    int cards, nodes, lanes; /* cards of one node; nodes in all; runs side by side */
+    int home_cards;          /* validate and develop on so many cards paid by the card; 0 = on one unit */
     const struct estimate *estimate, *one_node;
     int64_t total;
     double finish_days;
@@ -23,7 +23,7 @@ struct candidate {
 };
 
 struct candidate_list {
-    struct candidate *items;        /* CANDIDATES_MAX */
+    struct candidate *items; /* CANDIDATES_MAX */
     size_t n;
 };
 
@@ -32,8 +32,8 @@ int candidate_list_init(struct build *b, struct candidate_list *l);
 /* Weights of cost, time and risk for the request's priority. */
 void candidate_weights(const struct build *b, double *ret_cost, double *ret_time, double *ret_risk);
 
-/* Builds the candidate's draft in `scratch` (zeroed before its first use) and reckons it; false when it cannot be had (beyond the
- * horizon, no cover). Fills total, finish_days, in_time, in_budget. */
+/* Builds the candidate's draft in `scratch` (zeroed before its first use) and reckons it; false when it cannot be had
+ * (beyond the horizon, no cover). Fills total, finish_days, in_time, in_budget. */
 bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch);
 
 /* Is x better than y by the weights of the request's priority, cost and time measured against the better of the two? */

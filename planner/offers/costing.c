@@ -292,8 +292,12 @@ static int bill_contingency(const struct build *b, struct bill *bill)
         net += bill->lines[i].minor;
     if (catalog_tax(b->catalog, TAX_CODE_DEFAULT, b->as_of, &tax_bp) != 0)
         tax_bp = 0;
-    struct cost_line line = {.phase = PHASE_TRAIN, .section = SECTION_OPERATIONS, .item = "contingency",
-                             .quantity_milli = 1000, .unit = UNIT_ONCE, .tax_code = TAX_CODE_DEFAULT,
+    struct cost_line line = {.phase = PHASE_TRAIN,
+                             .section = SECTION_OPERATIONS,
+                             .item = "contingency",
+                             .quantity_milli = 1000,
+                             .unit = UNIT_ONCE,
+                             .tax_code = TAX_CODE_DEFAULT,
                              .assumption = "contingency_share"};
     line.unit_price_micros = money_div_round(net * ppm, 1000000) * (MONEY_MICROS / MONEY_MINOR);
     return costing_add(bill, line, tax_bp);
@@ -337,7 +341,8 @@ int draft_reckon(struct build *b, const struct draft *d, const struct what_if *w
     ret->spot_share = bill.machine_hours > 0 ? bill.spot_hours / bill.machine_hours : 0;
     /* Prices and load act alike on every tariff, so they need no second search. */
     double tax_share = ret->net > 0 ? (double)ret->tax / (double)ret->net : 0;
-    double more = (double)bill.machines_net * (w->price - 1) + (d->reserve != NULL ? reserve_change(b, d->reserve, w->load) : 0);
+    double more =
+        (double)bill.machines_net * (w->price - 1) + (d->reserve != NULL ? reserve_change(b, d->reserve, w->load) : 0);
     ret->net += (int64_t)llround(more);
     ret->tax += (int64_t)llround(more * tax_share);
     return money_add(ret->net, ret->tax, &ret->total);

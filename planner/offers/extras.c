@@ -100,7 +100,7 @@ static int add_storage(struct build *b, struct draft *d, const struct draft_grou
     else if (g->units > 1 && !s->parallel)
         note_text(note_add(&d->warnings, "storage_bound"), "storage", s->id);
     return add_priced(d, SECTION_STORAGE, PHASE_VALIDATE, PHASE_TRAIN, s->id, price, micros, ceil(need)) == NULL ? -1
-                                                                                                              : 0;
+                                                                                                                 : 0;
 }
 
 /* By the GB, or by bandwidth for one month where that is cheaper. */
@@ -124,10 +124,9 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
         return 0;
     }
     bool bandwidth = !has_gb || (has_mbps && mbps * (double)mbps_micros < gb * (double)gb_micros);
-    struct draft_extra *e = bandwidth ? add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_mbps,
-                                                   mbps_micros, mbps)
-                                      : add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_gb,
-                                                   gb_micros, gb);
+    struct draft_extra *e =
+        bandwidth ? add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_mbps, mbps_micros, mbps)
+                  : add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_gb, gb_micros, gb);
     if (e == NULL)
         return -1;
     e->basis = EXTRA_ONCE; /* one month of bandwidth carries it */

@@ -7,14 +7,15 @@
 
 struct guess {
     const struct gpu *gpu;
-    double cost, hours;   /* rough: of the whole job on the best number of cards of one node / of all cards of it */
-    int min_cards;        /* fewest cards whose memory might hold the job's state, sharded, without offload */
+    double cost, hours; /* rough: of the whole job on the best number of cards of one node / of all cards of it */
+    int min_cards;      /* fewest cards whose memory might hold the job's state, sharded, without offload */
 };
 
 /* The cards most worth trying, best first by cost, time and both in turn; at most `max`. `nodes`: machines used. */
 size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max);
 
-/* True where a card already found useful is so much cheaper and sooner by these guesses that this one can be skipped. */
+/* True where a card already found useful is so much cheaper and sooner by these guesses that this one can be skipped.
+ */
 bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n);
 
 /* Bytes of weights, gradients and optimizer state that training must hold over all cards. */

@@ -268,7 +268,8 @@ static double card_hour(const struct offer *o)
 }
 
 /* The best `max` (<= 8) of one order: walks SKUs by their bound until none of the rest can be better. */
-static size_t best_of(struct build *b, const struct market_query *q, bool by_hour, const struct offer **best, size_t max)
+static size_t best_of(struct build *b, const struct market_query *q, bool by_hour, const struct offer **best,
+                      size_t max)
 {
     const struct market_index *m = b->catalog->market;
     const uint32_t *order = by_hour ? m->by_hour : m->by_month;
@@ -345,8 +346,8 @@ int market_unit_price(struct build *b, enum price_subject subject, const char *s
     return 0;
 }
 
-size_t market_cheapest_of(const struct build *b, const struct provider *p, bool by_hour, const struct sku **ret, size_t n,
-                          size_t max)
+size_t market_cheapest_of(const struct build *b, const struct provider *p, bool by_hour, const struct sku **ret,
+                          size_t n, size_t max)
 {
     const struct market_index *m = b->catalog->market;
     const float *bound = m == NULL ? NULL : by_hour ? m->hour_bound : m->month_bound;
@@ -356,7 +357,8 @@ size_t market_cheapest_of(const struct build *b, const struct provider *p, bool 
     for (uint32_t i = first[0]; i < first[1]; i++) {
         const struct sku *s = &b->catalog->skus[m->by_provider[i]];
         const float least = bound[m->by_provider[i]];
-        if (isinf(least) || !market_gpu_allowed(b, s->gpu) || (n == max && least >= bound[ret[n - 1] - b->catalog->skus]))
+        if (isinf(least) || !market_gpu_allowed(b, s->gpu) ||
+            (n == max && least >= bound[ret[n - 1] - b->catalog->skus]))
             continue;
         size_t at = n < max ? n++ : max - 1;
         for (; at > 0 && bound[ret[at - 1] - b->catalog->skus] > least; at--)

@@ -3,9 +3,14 @@
 #include "planner/offers/plan.h"
 
 static const char *const SECTIONS[SECTION_COUNT] = {
-    [SECTION_COMPUTE] = "compute",       [SECTION_NETWORK] = "network",       [SECTION_STORAGE] = "storage",
-    [SECTION_SOFTWARE] = "software",     [SECTION_OPERATIONS] = "operations", [SECTION_EGRESS] = "egress",
-    [SECTION_VALIDATION] = "validation", [SECTION_MIGRATION] = "migration",
+    [SECTION_COMPUTE] = "compute",
+    [SECTION_NETWORK] = "network",
+    [SECTION_STORAGE] = "storage",
+    [SECTION_SOFTWARE] = "software",
+    [SECTION_OPERATIONS] = "operations",
+    [SECTION_EGRESS] = "egress",
+    [SECTION_VALIDATION] = "validation",
+    [SECTION_MIGRATION] = "migration",
     [SECTION_INFERENCE_RESERVE] = "inference_reserve",
 };
 static const char *const PHASES[PHASE_COUNT] = {

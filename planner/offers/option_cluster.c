@@ -9,11 +9,17 @@
 #include "planner/offers/guess.h"
 #include "planner/offers/option_serving.h"
 
-enum { CLUSTER_GPUS_MAX = 6, CLUSTER_GPUS_LEAN = 3, CLUSTER_OFFERS = 2, CLUSTER_PHYSICS_MAX = 40,
-       CLUSTER_PHYSICS_LEAN = 14, GUESSES_MAX = 128 };
+enum {
+    CLUSTER_GPUS_MAX = 6,
+    CLUSTER_GPUS_LEAN = 3,
+    CLUSTER_OFFERS = 2,
+    CLUSTER_PHYSICS_MAX = 40,
+    CLUSTER_PHYSICS_LEAN = 14,
+    GUESSES_MAX = 128
+};
 
-static const unsigned CLUSTER_PROVIDERS = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD |
-                                          1u << PROVIDER_HPC_CENTRE | 1u << PROVIDER_MARKETPLACE;
+static const unsigned CLUSTER_PROVIDERS =
+    1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD | 1u << PROVIDER_HPC_CENTRE | 1u << PROVIDER_MARKETPLACE;
 
 struct cluster_search {
     struct build *b;
@@ -93,8 +99,7 @@ static bool add_nodes(struct cluster_search *s, const struct offer *o, int nodes
         return true; /* too slow: more nodes may do it */
     for (size_t i = 0; i < s->list.n; i++) {
         const struct candidate *other = &s->list.items[i];
-        if (other->offer == o && other->nodes < nodes && other->total <= c.total &&
-            other->finish_days <= c.finish_days)
+        if (other->offer == o && other->nodes < nodes && other->total <= c.total && other->finish_days <= c.finish_days)
             return false;
     }
     candidate_add(&s->list, &c);
@@ -117,7 +122,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
 {
     bool failed = false;
     int jumped = 0, nodes_before = 0;
-    int lanes = s->b->training.parallel_runs, most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
+    int lanes = s->b->training.parallel_runs,
+        most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
     const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
     if (failed)
         return -1;
@@ -157,8 +163,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
 static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_useful)
 {
     const struct offer *offers[CLUSTER_OFFERS];
-    struct market_query q = {.gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2,
-                             .data_stays = s->b->data_at_home};
+    struct market_query q = {
+        .gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2, .data_stays = s->b->data_at_home};
     size_t n = market_find(s->b, &q, offers, CLUSTER_OFFERS), before = s->list.n;
     for (size_t i = 0; i < n; i++) {
         if (!offers[i]->by_node)
@@ -171,8 +177,8 @@ static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_us
     return 0;
 }
 
-/* Validation and debugging on the fewest cards that hold the model, where the SKU is sold by the card and that is better
- * than a whole node: it costs less, but a validation that the node would have cut short takes its full time. */
+/* Validation and debugging on the fewest cards that hold the model, where the SKU is sold by the card and that is
+ * better than a whole node: it costs less, but a validation that the node would have cut short takes its full time. */
 static int settle_home(struct cluster_search *s, struct candidate *c)
 {
     const struct sku *sku = c->offer->sku;
@@ -185,8 +191,7 @@ static int settle_home(struct cluster_search *s, struct candidate *c)
         if (e == NULL || e->fits == FITS_NO)
             continue;
         on_cards.home_cards = cards;
-        if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &on_cards, &s->scratch) &&
-            candidate_better(s->b, &on_cards, c))
+        if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &on_cards, &s->scratch) && candidate_better(s->b, &on_cards, c))
             *c = on_cards;
         return 0;
     }

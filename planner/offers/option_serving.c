@@ -13,8 +13,8 @@ static int add_draft(struct build *b, enum option_kind kind, const struct reserv
     struct draft *d = draft_new(b, kind);
     if (d == NULL)
         return -1;
-    int cards = r->by_card ? (r->sizing.gpus_per_replica > 0 ? r->sizing.gpus_per_replica : 1)
-                           : r->offer->sku->gpus_per_node;
+    int cards =
+        r->by_card ? (r->sizing.gpus_per_replica > 0 ? r->sizing.gpus_per_replica : 1) : r->offer->sku->gpus_per_node;
     d->reserve = r;
     d->train_group = draft_add_group(d, r->offer, "serve", r->by_card, cards, 1);
     d->estimate = &r->sizing.at_peak;

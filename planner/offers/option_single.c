@@ -6,8 +6,14 @@
 #include "planner/offers/option_serving.h"
 #include "planner/offers/phases.h"
 
-enum { SINGLE_GPUS_MAX = 8, SINGLE_GPUS_LEAN = 4, SINGLE_OFFERS = 2, SINGLE_PHYSICS_MAX = 40, SINGLE_PHYSICS_LEAN = 12,
-       GUESSES_MAX = 128 };
+enum {
+    SINGLE_GPUS_MAX = 8,
+    SINGLE_GPUS_LEAN = 4,
+    SINGLE_OFFERS = 2,
+    SINGLE_PHYSICS_MAX = 40,
+    SINGLE_PHYSICS_LEAN = 12,
+    GUESSES_MAX = 128
+};
 
 static const unsigned SINGLE_PROVIDERS =
     1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD | 1u << PROVIDER_MARKETPLACE | 1u << PROVIDER_HPC_CENTRE;

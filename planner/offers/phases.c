@@ -132,8 +132,7 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
         return -1;
     if (!b->trains)
         return 0;
-    if (add_develop(b, d, home_group) != 0 ||
-        (cluster && train_units > 2 && add_pilot(b, d, train_group) != 0) ||
+    if (add_develop(b, d, home_group) != 0 || (cluster && train_units > 2 && add_pilot(b, d, train_group) != 0) ||
         (moves && add_migrate(b, d, train_group, train_units) != 0))
         return -1;
     struct draft_step *s = draft_add_step(d, PHASE_TRAIN, train_group, train_units, train_hours);
@@ -223,8 +222,6 @@ int phases_answer(struct build *b, const struct draft *d, const struct reckoning
     serve->start_on = b->start + r->schedule.finish_day + 1;
     serve->end_on = serve->start_on + days - 1;
     serve->hours = days * per_day;
-    serve->gpus = load->offer == NULL ? 0
-                  : load->by_card     ? load->units
-                                           : load->units * load->offer->sku->gpus_per_node;
+    serve->gpus = load->offer == NULL ? 0 : load->by_card ? load->units : load->units * load->offer->sku->gpus_per_node;
     return 0;
 }

@@ -62,10 +62,10 @@ static double risk_index(const struct build *b, const struct draft *d)
     double late = isnan(o->finish.deadline_probability) ? 0 : 1 - o->finish.deadline_probability;
     double wide = a->price_band_illustrative > 0 ? 2 * a->price_band_illustrative : 1;
     double price = fmin(1, uncertainty_bands(b, d).price / wide);
-    double communication = d->estimate != NULL && d->estimate->has_training
-                               ? fmax(0, d->estimate->training.communication_share)
-                               : 0;
-    double queue = d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
+    double communication =
+        d->estimate != NULL && d->estimate->has_training ? fmax(0, d->estimate->training.communication_share) : 0;
+    double queue =
+        d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
     return fmin(1, a->risk_weight_deadline * late + a->risk_weight_team * team_gap(b, d) +
                        a->risk_weight_price * price + a->risk_weight_communication * fmin(1, communication) +
                        a->risk_weight_spot * d->base->spot_share + a->risk_weight_queue * queue);
@@ -195,7 +195,8 @@ static double worth(const struct build *b, const struct draft *d, double least, 
 static bool alike(const struct draft *x, const struct draft *y)
 {
     const struct draft_group *a = &x->groups[x->train_group], *b = &y->groups[y->train_group];
-    return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu && a->cards * a->units == b->cards * b->units &&
+    return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu &&
+           a->cards * a->units == b->cards * b->units &&
            (a->units < 2 || a->offer->sku->network == b->offer->sku->network);
 }
 
@@ -211,7 +212,8 @@ void rank_prune(struct build *b, struct option_list *l)
         size_t better = 0;
         double mine = worth(b, l->items[i], least, soonest);
         for (size_t j = 0; j < l->n; j++) {
-            double other = j == i || l->items[j]->kind != l->items[i]->kind ? -1 : worth(b, l->items[j], least, soonest);
+            double other =
+                j == i || l->items[j]->kind != l->items[i]->kind ? -1 : worth(b, l->items[j], least, soonest);
             bool beats = other > mine || (j < i && other >= mine);
             better += !beats ? 0 : alike(l->items[i], l->items[j]) ? most : 1;
         }

@@ -87,9 +87,8 @@ static int bill_units(const struct offer *o, bool by_card, int units, const stru
     return costing_sum(bill, ret_net, ret_tax);
 }
 
-static void consider(const struct offer *o, bool by_card, const struct serving *load,
-                     const struct serving_sizing *size, const struct tariff_day *days, size_t n,
-                     struct reserve_best *best)
+static void consider(const struct offer *o, bool by_card, const struct serving *load, const struct serving_sizing *size,
+                     const struct tariff_day *days, size_t n, struct reserve_best *best)
 {
     struct bill bill;
     int64_t net, tax;
@@ -131,9 +130,12 @@ static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gp
     for (size_t i = 0; i < found; i++) {
         struct serving load = r->serving;
         struct serving_sizing size;
-        struct serving_sizing_request sq = {.model = served_model(b), .gpu = gpu, .intra = offers[i]->sku->intra,
+        struct serving_sizing_request sq = {.model = served_model(b),
+                                            .gpu = gpu,
+                                            .intra = offers[i]->sku->intra,
                                             .gpus_per_node = offers[i]->sku->gpus_per_node,
-                                            .load_low = b->a.load_low, .load_high = b->a.load_high,
+                                            .load_low = b->a.load_low,
+                                            .load_high = b->a.load_high,
                                             .utilisation_target = b->a.serving_utilisation_target};
         if (!b->workload->serving.stated && load.weight_bits <= 0)
             load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
@@ -209,8 +211,8 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
     return 0;
 }
 
-static int take_best(struct reserve_plan *r, const struct reserve_best *best,
-                     const struct tariff_day *days, size_t n, struct err *err)
+static int take_best(struct reserve_plan *r, const struct reserve_best *best, const struct tariff_day *days, size_t n,
+                     struct err *err)
 {
     struct bill bill;
     int64_t tax;

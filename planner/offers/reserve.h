@@ -4,7 +4,8 @@
 
 #include "planner/offers/build.h"
 
-/* Fills b->reserve, and b->alternatives where the service is all there is to plan. A load that no machine on offer can carry is an answer (b->reserve.missing, with notes). */
+/* Fills b->reserve, and b->alternatives where the service is all there is to plan. A load that no machine on offer can
+ * carry is an answer (b->reserve.missing, with notes). */
 int reserve_build(struct build *b, struct err *err);
 
 /* Net amount that a load of `load` times the expected one adds or saves; linear between the sized ends. */

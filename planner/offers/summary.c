@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "planner/diagnosis/diagnosis.h"
-#include "planner/offers/candidate.h"
 #include "planner/offers/advice.h"
+#include "planner/offers/candidate.h"
 
 static const char *recommendation_code(const struct build *b, const struct plan *plan)
 {
@@ -106,7 +106,8 @@ static double lead(struct build *b, const struct draft *single, const struct dra
            wt * (soonest / many.schedule.finish_days - soonest / one.schedule.finish_days);
 }
 
-/* Tokens from which the best cluster is better than the best single machine, by doubling and then halving; 0 = always. */
+/* Tokens from which the best cluster is better than the best single machine, by doubling and then halving; 0 = always.
+ */
 static double cluster_break_even(struct build *b, const struct option_list *l)
 {
     const struct draft *single = best_of(l, KIND_SINGLE_MACHINE), *cluster = best_of(l, KIND_SMALL_CLUSTER);

@@ -15,9 +15,9 @@ enum { TARIFF_DAYS_MAX = 3700 };
 /* One active day of one unit; ascending by day, no day twice. */
 struct tariff_day {
     int32_t day;
-    int32_t hours_milli;  /* billed */
-    uint8_t tag;          /* whatever the caller wants back (the step) */
-    bool spot;            /* spot may serve this day */
+    int32_t hours_milli; /* billed */
+    uint8_t tag;         /* whatever the caller wants back (the step) */
+    bool spot;           /* spot may serve this day */
 };
 
 struct tariff {

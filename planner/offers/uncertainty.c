@@ -39,11 +39,11 @@ struct bands uncertainty_bands(const struct build *b, const struct draft *d)
     } else if (e != NULL && e->has_training) {
         const struct training_estimate *t = &e->training;
         bool known = t->tokens_per_s_per_gpu_low > 0 && t->tokens_per_s_per_gpu_high >= t->tokens_per_s_per_gpu_low;
-        r.speed_low = known                               ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_high
+        r.speed_low = known                              ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_high
                       : e->confidence == CONF_MEASURED   ? b->a.speed_low_measured
                       : e->confidence == CONF_CALIBRATED ? b->a.speed_low_calibrated
                                                          : b->a.speed_low_analytic;
-        r.speed_high = known                               ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_low
+        r.speed_high = known                              ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_low
                        : e->confidence == CONF_MEASURED   ? b->a.speed_high_measured
                        : e->confidence == CONF_CALIBRATED ? b->a.speed_high_calibrated
                                                           : b->a.speed_high_analytic;
@@ -144,9 +144,8 @@ static void sample_point(const struct build *b, const struct draft *d, const str
     double time = time_at(&o->bands, mix(b->a.speed_common_share, z[DIM_SPEED], s->normal[o->own_speed[i]])) * failures;
     double price = mix(b->a.price_common_share, z[DIM_PRICE], s->normal[o->own_price[i]]) * o->bands.price / Z90;
     double total = read_curve(&o->curve, o->curve.total, time);
-    double machines = d->option->cost.total > 0 && d->base->net > 0
-                          ? (double)d->base->machines_net / (double)d->base->net
-                          : 0;
+    double machines =
+        d->option->cost.total > 0 && d->base->net > 0 ? (double)d->base->machines_net / (double)d->base->net : 0;
     double load = d->reserve != NULL ? reserve_change(b, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
     double tax = d->base->net > 0 ? (double)d->base->tax / (double)d->base->net : 0;
     double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + tax) : 0;

@@ -31,9 +31,7 @@ static bool has_code(const json_t *notes, const char *code)
 {
     size_t i;
     json_t *n;
-    json_array_foreach(notes, i, n)
-        if (strcmp(text_of(n, "code"), code) == 0)
-            return true;
+    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return true;
     return false;
 }
 
@@ -41,9 +39,7 @@ static const json_t *note_of(const json_t *notes, const char *code)
 {
     size_t i;
     json_t *n;
-    json_array_foreach(notes, i, n)
-        if (strcmp(text_of(n, "code"), code) == 0)
-            return n;
+    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return n;
     return NULL;
 }
 
@@ -52,9 +48,7 @@ static json_t *option_of(const json_t *plan, const char *kind)
 {
     size_t i;
     json_t *o;
-    json_array_foreach(json_object_get(plan, "options"), i, o)
-        if (strcmp(text_of(o, "kind"), kind) == 0)
-            return o;
+    json_array_foreach(json_object_get(plan, "options"), i, o) if (strcmp(text_of(o, "kind"), kind) == 0) return o;
     return NULL;
 }
 
@@ -62,9 +56,8 @@ static const json_t *refused(const json_t *plan, const char *kind)
 {
     size_t i;
     json_t *o;
-    json_array_foreach(json_object_get(plan, "infeasible"), i, o)
-        if (strcmp(text_of(o, "kind"), kind) == 0)
-            return json_object_get(o, "reasons");
+    json_array_foreach(json_object_get(plan, "infeasible"), i,
+                       o) if (strcmp(text_of(o, "kind"), kind) == 0) return json_object_get(o, "reasons");
     return NULL;
 }
 
@@ -91,11 +84,9 @@ static void check_bill(const json_t *option)
     size_t i;
     json_t *line;
     const char *key;
-    json_array_foreach(json_object_get(cost, "lines"), i, line)
-        net += minor_of(json_object_get(line, "amount"));
+    json_array_foreach(json_object_get(cost, "lines"), i, line) net += minor_of(json_object_get(line, "amount"));
     tax = minor_of(json_object_get(cost, "tax"));
-    json_object_foreach(json_object_get(cost, "by_section"), key, line)
-        sections += minor_of(line);
+    json_object_foreach(json_object_get(cost, "by_section"), key, line) sections += minor_of(line);
     cr_expect_eq(net, minor_of(json_object_get(cost, "net")));
     cr_expect_eq(sections, net);
     cr_expect_eq(net + tax, total);
@@ -116,15 +107,16 @@ static void check_plan(const json_t *plan)
     json_t *o;
     double rank = 0;
     bool infeasible_seen = false;
-    json_array_foreach(json_object_get(plan, "options"), i, o) {
+    json_array_foreach(json_object_get(plan, "options"), i, o)
+    {
         check_bill(o);
         cr_expect_gt(number_of(o, "rank"), rank);
         rank = number_of(o, "rank");
         cr_expect(!(feasible(o) && infeasible_seen), "a feasible option stands behind an infeasible one");
         infeasible_seen |= !feasible(o);
     }
-    json_array_foreach(json_object_get(plan, "infeasible"), i, o)
-        cr_expect_gt(json_array_size(json_object_get(o, "reasons")), 0, "%s refused without a reason", text_of(o, "kind"));
+    json_array_foreach(json_object_get(plan, "infeasible"), i, o) cr_expect_gt(
+        json_array_size(json_object_get(o, "reasons")), 0, "%s refused without a reason", text_of(o, "kind"));
 }
 
 /* Every code has words, and every figure of the words is there. */
@@ -134,8 +126,7 @@ static void check_words(const json_t *value)
     const char *key;
     json_t *member;
     if (json_is_array(value))
-        json_array_foreach(value, i, member)
-            check_words(member);
+        json_array_foreach(value, i, member) check_words(member);
     if (!json_is_object(value))
         return;
     const char *code = text_of(value, "code"), *text = text_of(value, "text");
@@ -144,8 +135,7 @@ static void check_words(const json_t *value)
         cr_expect(strchr(code, '_') == NULL || strcmp(text, code) != 0, "%s has no words", code);
         cr_expect_null(strchr(text, '{'), "%s: %s", code, text);
     }
-    json_object_foreach((json_t *)value, key, member)
-        check_words(member);
+    json_object_foreach((json_t *)value, key, member) check_words(member);
 }
 
 /* Asks twice in English and once in Chinese on a catalog (NULL: the shipped one), compares the bytes, checks what
@@ -159,10 +149,16 @@ static json_t *plan_on(const struct catalog *c, const char *workload)
     for (int k = 0; k < 3; k++) {
         struct arena *arena = arena_new(4u << 20);
         struct api_response res = {0};
-        struct api_request req = {.method = "POST", .path = "/api/v1/plans", .content_type = "application/json",
-                                  .accept_language = k < 2 ? "en" : "zh-CN", .request_id = "golden", .body = request,
-                                  .body_len = strlen(request), .catalog = c != NULL ? c : client_catalog(),
-                                  .today = date_from_civil(2026, 11, 30), .arena = arena};
+        struct api_request req = {.method = "POST",
+                                  .path = "/api/v1/plans",
+                                  .content_type = "application/json",
+                                  .accept_language = k < 2 ? "en" : "zh-CN",
+                                  .request_id = "golden",
+                                  .body = request,
+                                  .body_len = strlen(request),
+                                  .catalog = c != NULL ? c : client_catalog(),
+                                  .today = date_from_civil(2026, 11, 30),
+                                  .arena = arena};
         api_init();
         api_handle(&req, &res);
         cr_assert_eq(res.status, 200, "%d: %.*s", res.status, (int)res.body_len, res.body);
@@ -190,21 +186,27 @@ static json_t *plan_of(const char *workload)
 }
 
 /* --- catalogs of their own ---------------------------------------------------------------------------------- */
-#define PROVIDERS                                                                                                      \
-    {"providers.csv", "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"   \
-                      "source_date,confidence\n"                                                                       \
-                      "idc,本地机房,Local IDC,local_idc,hefei,高新区,Zone,local,24x7,yes,yes,test,2026-11,high\n"}
+#define PROVIDERS                                                                                                           \
+    {                                                                                                                       \
+        "providers.csv", "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"      \
+                         "source_date,confidence\n"                                                                         \
+                         "idc,本地机房,Local IDC,local_idc,hefei,高新区,Zone,local,24x7,yes,yes,test,2026-11,high\n" \
+    }
 #define EMPTY_TABLES                                                                                                   \
     {"storages.csv", "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"},       \
         {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"},           \
         {"purchase_prices.csv",                                                                                        \
          "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},           \
-        {"tax_codes.csv", "code,name_zh,name_en,rate_bp,valid_from,valid_to,source\n"                                  \
-                          "service_6,服务,Services,600,2016-05-01,,test\n"}
+    {                                                                                                                  \
+        "tax_codes.csv", "code,name_zh,name_en,rate_bp,valid_from,valid_to,source\n"                                   \
+                         "service_6,服务,Services,600,2016-05-01,,test\n"                                            \
+    }
 #define NETWORKS                                                                                                       \
-    {"networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"             \
-                     "ib,IB,IB,infiniband,3200,yes,no,,test,2026-11\n"                                                 \
-                     "eth-10g,万兆,10G,ethernet,10,no,no,,test,2026-11\n"}
+    {                                                                                                                  \
+        "networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"          \
+                        "ib,IB,IB,infiniband,3200,yes,no,,test,2026-11\n"                                              \
+                        "eth-10g,万兆,10G,ethernet,10,no,no,,test,2026-11\n"                                         \
+    }
 #define SKU_COLUMNS                                                                                                    \
     "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,host_memory_gb,"          \
     "cpu_cores,nvme_gb,tax_code,source,source_date,confidence\n"
@@ -224,8 +226,9 @@ static struct catalog *market_of(const char *skus, const char *prices)
 /* --- the scenarios ------------------------------------------------------------------------------------------ */
 Test(golden, peft_fits)
 {
-    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
-                        "\"constraints\": {\"city\": \"hefei\", \"team\": \"none\"}}");
+    json_t *p =
+        plan_of("{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
+                "\"constraints\": {\"city\": \"hefei\", \"team\": \"none\"}}");
     const json_t *first = json_array_get(json_object_get(p, "options"), 0);
     cr_expect_str_eq(text_of(first, "kind"), "single_machine");
     cr_expect(has_code(json_object_get(first, "reasons"), "peft_fits"));
@@ -242,14 +245,16 @@ Test(golden, memory_wall_70b_full)
     size_t i;
     json_t *o;
     bool larger = false, lora = false;
-    json_array_foreach(json_object_get(p, "options"), i, o) {
+    json_array_foreach(json_object_get(p, "options"), i, o)
+    {
         const json_t *supply = train_supply(o), *memory = json_object_get(json_object_get(o, "estimate"), "memory");
         const json_t *layout = json_object_get(json_object_get(o, "estimate"), "layout");
         double cards = number_of(supply, "gpus_per_node") * number_of(supply, "nodes");
         if (number_of(memory, "usable_gb") < 90 && cards <= 8)
             cr_expect_str_neq(text_of(layout, "offload"), "none", "%s fits without offload", text_of(o, "title"));
         larger |= strcmp(text_of(o, "kind"), "single_machine") == 0 && number_of(memory, "usable_gb") > 90;
-        lora |= has_code(json_object_get(o, "relaxations"), "lora") || has_code(json_object_get(o, "relaxations"), "qlora");
+        lora |=
+            has_code(json_object_get(o, "relaxations"), "lora") || has_code(json_object_get(o, "relaxations"), "qlora");
     }
     cr_expect(feasible(option_of(p, "small_cluster")), "a cluster");
     cr_expect(larger, "beside one machine of larger cards");
@@ -285,10 +290,11 @@ Test(golden, fabric_bound)
 
 Test(golden, old_card_against_new_card)
 {
-#define CARDS "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","      \
-                        "\"tokens\": 2e9, \"runs\": 4}, \"priority\": \"cheapest\", \"serving\": {\"months\": 0},"    \
-                        "\"constraints\": {\"gpus\": [\"a100-sxm4-80g\", \"h800-sxm5-80g\"], \"kinds\":"           \
-                        "[\"single_machine\"], \"start_on\": \"2027-01-04\"%s}}"
+#define CARDS                                                                                                          \
+    "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","                         \
+    "\"tokens\": 2e9, \"runs\": 4}, \"priority\": \"cheapest\", \"serving\": {\"months\": 0},"                         \
+    "\"constraints\": {\"gpus\": [\"a100-sxm4-80g\", \"h800-sxm5-80g\"], \"kinds\":"                                   \
+    "[\"single_machine\"], \"start_on\": \"2027-01-04\"%s}}"
     char workload[1024];
     snprintf(workload, sizeof workload, CARDS, "");
     json_t *p = plan_of(workload), *o;
@@ -296,7 +302,8 @@ Test(golden, old_card_against_new_card)
     cr_expect_str_eq(text_of(train_supply(first), "gpu"), "a100-sxm4-80g", "the old card costs less");
     double soonest = 1e9, latest = 0;
     size_t i;
-    json_array_foreach(json_object_get(p, "options"), i, o) {
+    json_array_foreach(json_object_get(p, "options"), i, o)
+    {
         const json_t *finish = json_object_get(o, "finish");
         if (strcmp(text_of(train_supply(o), "gpu"), "h800-sxm5-80g") == 0)
             soonest = fmin(soonest, number_of(finish, "high_days"));
@@ -353,13 +360,13 @@ Test(golden, data_sensitive)
     cr_expect_null(option_of(p, "university_time"));
     cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
     cr_expect(refused(p, "hybrid_cloud") != NULL || feasible(option_of(p, "hybrid_cloud")));
-    json_array_foreach(json_object_get(p, "options"), i, o)
-        if (strcmp(text_of(o, "kind"), "hybrid_cloud") != 0)
-            json_array_foreach(json_object_get(o, "supply"), k, s) {
-                const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
-                cr_assert_not_null(provider);
-                cr_expect(provider->data_stays, "%s: data would leave", text_of(s, "sku"));
-            }
+    json_array_foreach(json_object_get(p, "options"), i, o) if (strcmp(text_of(o, "kind"), "hybrid_cloud") != 0)
+        json_array_foreach(json_object_get(o, "supply"), k, s)
+    {
+        const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
+        cr_assert_not_null(provider);
+        cr_expect(provider->data_stays, "%s: data would leave", text_of(s, "sku"));
+    }
     json_decref(p);
 }
 
@@ -379,15 +386,15 @@ Test(golden, budget_200k_and_an_idea)
     size_t i;
     json_t *o;
     cr_expect(feasible(json_array_get(json_object_get(p, "options"), 0)));
-    json_array_foreach(json_object_get(p, "options"), i, o) {
+    json_array_foreach(json_object_get(p, "options"), i, o)
+    {
         const json_t *cost = json_object_get(o, "cost");
         cr_expect(!feasible(o) || minor_of(json_object_get(cost, "high")) <= 20000000);
         cr_expect_leq(minor_of(json_object_get(json_object_get(cost, "by_section"), "validation")), 2000000,
                       "validation is at most 10 %% of the budget");
     }
     int64_t sum = 0;
-    json_array_foreach(json_object_get(p, "budget_shares"), i, o)
-        sum += minor_of(json_object_get(o, "amount"));
+    json_array_foreach(json_object_get(p, "budget_shares"), i, o) sum += minor_of(json_object_get(o, "amount"));
     cr_expect_eq(sum, 20000000, "the whole sum is divided: %ld", (long)sum);
     json_decref(p);
 }
@@ -417,7 +424,8 @@ Test(golden, deadline_tomorrow)
     cr_expect(json_is_null(json_object_get(json_object_get(p, "summary"), "recommended_option")));
     cr_expect_gt(json_array_size(json_object_get(p, "options")), 0, "the nearest miss is shown");
     cr_expect_eq(json_array_size(json_object_get(p, "infeasible")), 4);
-    json_array_foreach(json_object_get(p, "options"), i, o) {
+    json_array_foreach(json_object_get(p, "options"), i, o)
+    {
         const json_t *miss = note_of(json_object_get(o, "reasons"), "deadline_missed");
         cr_expect(!feasible(o));
         cr_assert_not_null(miss);

@@ -36,12 +36,15 @@ static const struct ask ASKS[] = {
     {"qwen2.5-7b", METHOD_LORA, 1e8, 1, 1, TEAM_NONE, PRIORITY_CHEAPEST, false, false, 0, 0, "hefei", "CNY"},
     {"qwen2.5-7b", METHOD_FULL_FINETUNE, 2e9, 3, 1, TEAM_SLURM, PRIORITY_BALANCED, false, true, 60, 0, NULL, "CNY"},
     {"qwen2.5-14b", METHOD_FULL_FINETUNE, 5e9, 8, 4, TEAM_EXPERT, PRIORITY_FASTEST, false, false, 40, 0, NULL, "CNY"},
-    {"qwen2.5-14b", METHOD_QLORA, 1e9, 2, 2, TEAM_SINGLE_NODE, PRIORITY_BALANCED, true, false, 0, 5000000, "wuhan", "CNY"},
-    {"llama-2-70b", METHOD_FULL_FINETUNE, 1e9, 1, 1, TEAM_KUBERNETES, PRIORITY_CHEAPEST, false, true, 90, 0, NULL, "USD"},
+    {"qwen2.5-14b", METHOD_QLORA, 1e9, 2, 2, TEAM_SINGLE_NODE, PRIORITY_BALANCED, true, false, 0, 5000000, "wuhan",
+     "CNY"},
+    {"llama-2-70b", METHOD_FULL_FINETUNE, 1e9, 1, 1, TEAM_KUBERNETES, PRIORITY_CHEAPEST, false, true, 90, 0, NULL,
+     "USD"},
     {"llama-2-70b", METHOD_QLORA, 3e8, 1, 1, TEAM_UNSTATED, PRIORITY_BALANCED, true, false, 20, 0, "shenzhen", "CNY"},
     {"llama-2-70b", METHOD_PRETRAIN, 2e10, 1, 1, TEAM_EXPERT, PRIORITY_FASTEST, false, false, 0, 0, NULL, "CNY"},
     {"qwen2.5-7b", METHOD_EMBEDDING, 1e10, 1, 1, TEAM_UNSTATED, PRIORITY_CHEAPEST, false, true, 0, 0, NULL, "CNY"},
-    {"qwen2.5-7b", METHOD_FULL_FINETUNE, 1e11, 1, 1, TEAM_SLURM, PRIORITY_CHEAPEST, false, false, 400, 900000000, NULL, "CNY"},
+    {"qwen2.5-7b", METHOD_FULL_FINETUNE, 1e11, 1, 1, TEAM_SLURM, PRIORITY_CHEAPEST, false, false, 400, 900000000, NULL,
+     "CNY"},
 };
 
 static struct workload workload_of(const struct ask *a)

@@ -10,16 +10,18 @@
 #include "tests/support/test_catalog.h"
 
 #define PRICES                                                                                                         \
-    "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,tax_included,granularity_milli_h,"   \
+    "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,tax_included,granularity_milli_h,"  \
     "deposit_ppm,effective_from,effective_to,observed_on,state,rule,source,confidence\n"
 #define TODAY ",2026-11-01,,2026-11-20,firm,,test,high\n"
 #define HOURLY(amount) "h,sku,node,,,hourly,,CNY,node_hour," amount ",no,," TODAY
 #define MONTHLY(amount) "m,sku,node,,,monthly,1,CNY,node_month," amount ",no,," TODAY
 
 #define SKU(nvme, network)                                                                                             \
-    "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,host_memory_gb,cpu_cores," \
+    "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,form,host_memory_gb,cpu_"      \
+    "cores,"                                                                                                           \
     "nvme_gb,tax_code,source,source_date,confidence\n"                                                                 \
-    "node,idc,hefei,a100-sxm4-80g,8,no,8,nvswitch," network ",bare_metal,2048,128," nvme ",service_6,test,2026-11,high\n"
+    "node,idc,hefei,a100-sxm4-80g,8,no,8,nvswitch," network ",bare_metal,2048,128," nvme                               \
+    ",service_6,test,2026-11,high\n"
 #define STORAGES                                                                                                       \
     "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"                          \
     "nas,NAS,NAS,nfs,no,no,1.5,1,,test,2026-11\nlustre,Lustre,Lustre,lustre,yes,no,20,10,,test,2026-11\n"
@@ -248,7 +250,11 @@ Test(rules, contingency_if_asked)
 
 Test(rules, egress_by_gb_or_by_bandwidth)
 {
-    const struct { double gb; int64_t minor; enum price_unit unit; } cases[] = {
+    const struct {
+        double gb;
+        int64_t minor;
+        enum price_unit unit;
+    } cases[] = {
         {20, 1000, UNIT_GB},           /* 10.00 by the GB, 20.00 for the narrowest line of a month */
         {100, 2000, UNIT_MBPS_MONTH},  /* 1 Mbps carries it */
         {1000, 8000, UNIT_MBPS_MONTH}, /* 4 Mbps at 0.8 of the line rate */
@@ -286,7 +292,10 @@ Test(rules, price_stale_illustrative_and_derived_are_told)
 
 Test(rules, debug_share)
 {
-    const struct { double share, hours; int days; } cases[] = {
+    const struct {
+        double share, hours;
+        int days;
+    } cases[] = {
         {0.30, 240, 5}, {0.35, 240, 6}, {0.40, 240, 7}, {0.35, 24 * 300, 60 /* at most */}, {0, 240, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -337,7 +346,12 @@ static void only_clusters(void)
 
 Test(rules, pilot_migrate_and_team)
 {
-    const struct { enum team team; int max_nodes; bool pilot, gate_on_train; double migrate_days; } cases[] = {
+    const struct {
+        enum team team;
+        int max_nodes;
+        bool pilot, gate_on_train;
+        double migrate_days;
+    } cases[] = {
         {TEAM_SLURM, 2, false, true, 10},
         {TEAM_EXPERT, 2, false, true, 0},
         {TEAM_SLURM, 4, true, false, 10},
@@ -378,8 +392,15 @@ Test(rules, team_ceiling)
 
 Test(rules, inference_reserve_is_always_stated)
 {
-    const struct { bool stated, months_stated; double months; const char *basis; } cases[] = {
-        {false, false, 0, "default"}, {false, true, 0, "none"}, {true, false, 0, "sized"}, {true, true, 6, "sized"},
+    const struct {
+        bool stated, months_stated;
+        double months;
+        const char *basis;
+    } cases[] = {
+        {false, false, 0, "default"},
+        {false, true, 0, "none"},
+        {true, false, 0, "sized"},
+        {true, true, 6, "sized"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         market(PRICES HOURLY("100") MONTHLY("40000"));
@@ -425,8 +446,14 @@ Test(rules, more_budget_or_time_never_makes_infeasible)
 
 Test(rules, overrides_are_bounded_and_named)
 {
-    const struct { const char *name; double value; enum err_code code; } cases[] = {
-        {"no_such_assumption", 1, ERR_INVALID}, {"debug_share", 7, ERR_RANGE}, {"month_hours", NAN, ERR_RANGE},
+    const struct {
+        const char *name;
+        double value;
+        enum err_code code;
+    } cases[] = {
+        {"no_such_assumption", 1, ERR_INVALID},
+        {"debug_share", 7, ERR_RANGE},
+        {"month_hours", NAN, ERR_RANGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan plan;
@@ -448,7 +475,10 @@ Test(rules, overrides_are_bounded_and_named)
 
 Test(rules, storage_bound)
 {
-    const struct { const char *nvme, *prices; const char *item, *reason, *warning; } cases[] = {
+    const struct {
+        const char *nvme, *prices;
+        const char *item, *reason, *warning;
+    } cases[] = {
         {SKU("30720", "ib"), PRICES HOURLY("100") NAS LUSTRE, "nas", "node_cache", NULL}, /* cached on every node */
         {SKU("0", "ib"), PRICES HOURLY("100") NAS LUSTRE, "lustre", NULL, NULL},          /* a parallel file system */
         {SKU("0", "ib"), PRICES HOURLY("100") NAS, "nas", NULL, "storage_bound"},         /* NFS for many nodes */
@@ -491,7 +521,10 @@ Test(rules, small_model_penalty)
 Test(rules, long_context)
 {
     skus = SKU("30720", "ib");
-    const struct { int seq_len; bool said; } cases[] = {{4096, false}, {131072, true}};
+    const struct {
+        int seq_len;
+        bool said;
+    } cases[] = {{4096, false}, {131072, true}};
     for (size_t i = 0; i < 2; i++) {
         market(PRICES HOURLY("100"));
         only_clusters();
@@ -518,7 +551,8 @@ Test(rules, dearer_card_comes_out_level)
     for (int round = 0; round < 2; round++) {
         char prices[1200];
         snprintf(prices, sizeof prices,
-                 PRICES "o,sku,old,,,hourly,,CNY,node_hour,100,no,," TODAY "n,sku,new,,,hourly,,CNY,node_hour,%.4f,no,," TODAY,
+                 PRICES "o,sku,old,,,hourly,,CNY,node_hour,100,no,," TODAY
+                        "n,sku,new,,,hourly,,CNY,node_hour,%.4f,no,," TODAY,
                  price);
         market(prices);
         w.measured = (struct measured){.stated = false};

@@ -78,7 +78,8 @@ Test(tariff, cheapest_cover_of_all)
         bool spot[HORIZON];
         struct tariff_day days[HORIZON];
         struct tariff_cover cover;
-        struct rate rates[4] = {hourly(1000 + draw(9000)), permit(MODE_MONTHLY, 2 + (int)draw(3), 20000 + draw(300000)),
+        struct rate rates[4] = {hourly(1000 + draw(9000)),
+                                permit(MODE_MONTHLY, 2 + (int)draw(3), 20000 + draw(300000)),
                                 permit(MODE_ANNUAL, 5 + (int)draw(4), 50000 + draw(600000)),
                                 {.mode = MODE_SPOT, .unit_micros = 500 + draw(6000), .quantity_milli = 1000}};
         rates[3].spot_overhead = draw(30) / 100.0;
@@ -106,7 +107,8 @@ Test(tariff, never_dearer_than_the_best_single_mode)
     for (int round = 0; round < 200; round++) {
         struct tariff_day days[500];
         struct tariff_cover cover;
-        struct rate rates[] = {hourly(122000000), permit(MODE_MONTHLY, 30, 30000000000 + 1000000 * (int64_t)draw(60000)),
+        struct rate rates[] = {hourly(122000000),
+                               permit(MODE_MONTHLY, 30, 30000000000 + 1000000 * (int64_t)draw(60000)),
                                permit(MODE_ANNUAL, 365, 200000000000 + 1000000 * (int64_t)draw(400000))};
         size_t n = 1 + draw(500);
         for (size_t i = 0, day = 0; i < n; i++, day += 1 + (draw(20) == 0 ? draw(40) : 0))

@@ -3,21 +3,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/plan.h"
 #include "planner/offers/engine.h"
+#include "planner/offers/plan.h"
 #include "tests/support/test_catalog.h"
 
 static const struct test_csv FILES[] = {
-    {"providers.csv", "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"
-                      "source_date,confidence\n"
-                      "idc,本地机房,Local IDC,local_idc,hefei,高新区,High-tech Zone,local,24x7,yes,yes,example,2026-11,high\n"},
+    {"providers.csv",
+     "id,name_zh,name_en,kind,city,place_zh,place_en,tier,support_level,data_stays,serves,source,"
+     "source_date,confidence\n"
+     "idc,本地机房,Local IDC,local_idc,hefei,高新区,High-tech Zone,local,24x7,yes,yes,example,2026-11,high\n"},
     {"networks.csv", "id,name_zh,name_en,kind,gbps_per_node,rdma,dedicated_line,note,source,source_date\n"},
     {"storages.csv", "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"},
     {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"},
-    {"purchase_prices.csv", "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},
-    {"skus.csv", "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
-                 "nvme_gb,tax_code,source,source_date,confidence\n"
-                 "node,idc,hefei,a100-sxm4-80g,8,yes,1,nvswitch,bare_metal,1024,128,15360,service_6,example,2026-11,high\n"},
+    {"purchase_prices.csv",
+     "gpu_id,gpus_per_server,price_low,price,price_high,currency,observed_on,source,confidence,note\n"},
+    {"skus.csv",
+     "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
+     "nvme_gb,tax_code,source,source_date,confidence\n"
+     "node,idc,hefei,a100-sxm4-80g,8,yes,1,nvswitch,bare_metal,1024,128,15360,service_6,example,2026-11,high\n"},
     {"prices.csv",
      "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,effective_from,observed_on,state,"
      "source,confidence\n"
