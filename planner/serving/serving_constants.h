@@ -109,6 +109,8 @@
     /* under load */                                                                                                   \
     X(prefill_interference, "serve.prefill_interference")                                                              \
     X(ttft_factor, "serve.ttft_factor")                                                                                \
+    X(ttft_band_low, "serve.ttft_band/low")                                                                            \
+    X(ttft_band_high, "serve.ttft_band/high")                                                                          \
     X(batch_cap_compiled, "serve.batch_cap/tensorrt_llm")                                                              \
     /* what an unnamed engine costs against a tuned one */                                                             \
     X(unknown_engine_factor, "serve.unknown_engine_factor")                                                            \

@@ -58,6 +58,10 @@ static void add_notes(const struct replica *r, const struct serving_request *q, 
     if (!lengths)
         note_num(note_num(note_add(&e->assumptions, "serving_lengths_assumed"), "input", p->input), "output",
                  p->output);
+    if (!p->decode_only)
+        note_num(note_num(note_add(&e->assumptions, "serving_ttft_is_a_mean"), "low_ms",
+                          e->serving.ttft_ms * r->k->ttft_band_low),
+                 "high_ms", e->serving.ttft_ms * r->k->ttft_band_high);
     if (e->fits == FITS_NO) {
         struct note *n = note_add(&e->warnings, "serving_memory_short");
         n->short_by = (a->memory.needed - a->memory.budget) / GB;
