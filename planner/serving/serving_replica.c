@@ -291,13 +291,22 @@ static void link_of(struct replica *r)
         r->link_lat *= k->all_reduce_old;
 }
 
+/* Some formats are read by one engine only. */
+static enum engine engine_of_format(enum weight_format f)
+{
+    if (f >= WF_GGUF)
+        return ENGINE_LLAMA_CPP;
+    return f == WF_EXL2 ? ENGINE_EXLLAMAV2 : f == WF_Q4F16 ? ENGINE_MLC : ENGINE_UNSTATED;
+}
+
 int replica_resolve(const struct serving_constants *k, const struct model *m, const struct serving *s,
                     const struct shape *shape, const struct layout *layout, struct replica *ret, struct err *err)
 {
     *ret = (struct replica){.k = k, .m = m, .shape = shape};
     if (card_traits_of(k, shape, &ret->card, err) != 0)
         return -1;
-    ret->engine = engine_traits_of(s->engine, s->engine_version, s->enforce_eager);
+    enum engine engine = s->engine != ENGINE_UNSTATED ? s->engine : engine_of_format(s->weight_format);
+    ret->engine = engine_traits_of(engine, s->engine_version, s->enforce_eager);
     ret->wt = weight_traits_of(k, s, m, &ret->card);
     ret->tp = layout != NULL && layout->tp > 0 ? layout->tp : 1;
     ret->pp = layout != NULL && layout->pp > 0 ? layout->pp : 1;
