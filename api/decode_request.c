@@ -20,16 +20,21 @@ void decode_init(struct decode *d, const struct catalog *catalog, struct arena *
     faults->n = faults->dropped = 0;
 }
 
+/* "fault.<code>.<member>" says it for this very place; "fault.<code>" in general, with the English figures behind. */
 void decode_localise(struct decode *d, size_t from)
 {
-    for (size_t i = from; i < d->faults->n; i++) {
+    for (size_t i = from; i < d->faults->n && d->language != LANG_EN; i++) {
         struct fault *f = &d->faults->items[i];
-        const char *text = d->language == LANG_EN ? NULL : message_find(d->language, "fault.", f->code);
-        char english[sizeof f->detail];
-        if (!text || strchr(text, '{'))
-            continue;
+        const char *member = strrchr(f->pointer, '/');
+        char key[100], english[sizeof f->detail];
+        (void)snprintf(key, sizeof key, "%s.%.50s", f->code, member ? member + 1 : "");
+        const char *exact = message_find(d->language, "fault.", key);
+        const char *general = message_find(d->language, "fault.", f->code);
         memcpy(english, f->detail, sizeof english);
-        (void)snprintf(f->detail, sizeof f->detail, "%.100s（%.90s）", text, english);
+        if (exact)
+            (void)snprintf(f->detail, sizeof f->detail, "%s", exact);
+        else if (general && !strchr(general, '{'))
+            (void)snprintf(f->detail, sizeof f->detail, "%.100s（%.90s）", general, english);
     }
 }
 
