@@ -60,6 +60,7 @@
     X(layer_us_mla, "serve.layer_us_extra/mla")                                                                        \
     X(layer_us_local, "serve.layer_us/local")                                                                          \
     X(layer_us_eager, "serve.layer_us/eager")                                                                          \
+    X(layer_us_no_graphs, "serve.layer_us/no_graphs")                                                                  \
     X(layer_us_npu, "serve.layer_us/ascend")                                                                           \
     X(layer_factor_cdna3, "serve.layer_factor/cdna3")                                                                  \
     X(eager_factor_4bit, "serve.eager_layer_factor/4bit")                                                              \

@@ -28,8 +28,10 @@ struct point point_resolve(const struct replica *r, const struct serving *s, con
         p.input = k->default_input;
         p.output = k->default_output;
     }
+    /* vLLM refuses to start where one sequence of the whole context does not fit; others just serve shorter ones. */
+    bool whole_context = !lengths && r->engine.id == ENGINE_VLLM && at != NULL && at->stated;
     if (p.memory.max_len <= 0)
-        p.memory.max_len = lengths ? p.input + p.output : fmax(r->m->max_context, p.input + p.output);
+        p.memory.max_len = fmax(whole_context ? r->m->max_context : 0, p.input + p.output);
     if (p.scenario == SCEN_SINGLE_STREAM && p.batch <= 0)
         p.batch = 1;
     p.saturated = p.batch <= 0;

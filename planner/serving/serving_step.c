@@ -63,8 +63,10 @@ static double layer_seconds(const struct replica *r)
         us += k->layer_us_mla;
     if (r->engine.kind == EK_LOCAL)
         us = k->layer_us_local;
-    if (r->engine.eager)
+    if (r->engine.kind == EK_EAGER)
         us = k->layer_us_eager * eager_factor(r);
+    else if (r->engine.eager) /* graphs switched off: fused kernels, but each is launched */
+        us = fmax(us, k->layer_us_no_graphs);
     if (r->card.npu)
         us = k->layer_us_npu;
     if (r->card.cdna3 && r->moe)
