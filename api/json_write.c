@@ -5,26 +5,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/utf8.h"
+
+static void escape_one(struct buf *out, unsigned char c)
+{
+    if (c >= 0x80) {
+        buf_adds(out, "\\ufffd"); /* half a character: a text that was cut */
+    } else if (c == '"' || c == '\\') {
+        buf_addc(out, '\\');
+        buf_addc(out, (char)c);
+    } else if (c == '\n') {
+        buf_adds(out, "\\n");
+    } else if (c == '\t') {
+        buf_adds(out, "\\t");
+    } else {
+        buf_addf(out, "\\u%04x", (unsigned)c);
+    }
+}
+
 static void escaped(struct buf *out, const char *s, size_t n)
 {
     size_t from = 0;
     buf_addc(out, '"');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n;) {
         unsigned char c = (unsigned char)s[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        buf_add(out, s + from, i - from);
-        from = i + 1;
-        if (c == '"' || c == '\\') {
-            buf_addc(out, '\\');
-            buf_addc(out, (char)c);
-        } else if (c == '\n') {
-            buf_adds(out, "\\n");
-        } else if (c == '\t') {
-            buf_adds(out, "\\t");
-        } else {
-            buf_addf(out, "\\u%04x", (unsigned)c);
+        size_t len = c < 0x80 ? c >= 0x20 && c != '"' && c != '\\' : utf8_length(s + i, n - i);
+        if (len == 0) {
+            buf_add(out, s + from, i - from);
+            escape_one(out, c);
+            from = i + 1;
         }
+        i += len ? len : 1;
     }
     buf_add(out, s + from, n - from);
     buf_addc(out, '"');

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/message.h"
+#include "api/utf8.h"
 #include "base/buf.h"
 
 json_t *jspec_parse(struct decode *d, const void *bytes, size_t len, const char *const *pasted, struct err *err)
@@ -59,11 +60,8 @@ static void add_fault(struct decode *d, const char *pointer, const char *code, c
     struct buf text;
     buf_init(&text, 4096);
     message_render(&text, template ? template : code, args, n);
-    size_t end = text.len;
-    if (end >= sizeof d->faults->items[0].detail) /* cut between characters */
-        for (end = sizeof d->faults->items[0].detail - 1; end && ((unsigned char)text.data[end] & 0xC0) == 0x80;)
-            end--;
-    fault_add(d->faults, pointer, code, "%.*s", (int)end, buf_failed(&text) ? code : text.data);
+    const char *words = buf_failed(&text) || !text.data ? code : text.data;
+    fault_add(d->faults, pointer, code, "%.*s", (int)utf8_cut(words, sizeof d->faults->items[0].detail - 1), words);
     buf_done(&text);
 }
 
@@ -106,7 +104,7 @@ void jspec_unknown_value(struct decode *d, const char *pointer, const char *code
                          const char *choices)
 {
     char shown[64];
-    snprintf(shown, sizeof shown, "%.48s", value);
+    snprintf(shown, sizeof shown, "%.*s", (int)utf8_cut(value, 48), value);
     add_fault(d, pointer, code, (struct message_arg[]){{"value", shown}, {"choices", choices}}, 2);
 }
 

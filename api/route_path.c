@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/route.h"
+#include "api/utf8.h"
 #include "base/fault.h"
 
 static int hex(char c)
@@ -16,27 +17,11 @@ static int hex(char c)
     return -1;
 }
 
-/* Length of the UTF-8 sequence at s, 0 when it is none (overlong, surrogate, beyond U+10FFFF, cut off). */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t len = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    bool bad = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-               (s[0] == 0xF4 && s[1] > 0x8F);
-    return bad ? 0 : len;
-}
-
 static bool is_clean_utf8(const char *text, size_t n, bool segment)
 {
     const unsigned char *s = (const unsigned char *)text;
     for (size_t i = 0; i < n;) {
-        size_t len = utf8_length(s + i, n - i);
+        size_t len = utf8_length(text + i, n - i);
         if (len == 0 || (segment && (s[i] < 0x20 || s[i] == 0x7F || s[i] == '/')) || s[i] == 0)
             return false;
         i += len;

@@ -1,5 +1,6 @@
 /* test_writers.c — JSON, CSV and terminal text at the level of single values. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "api/json_write.h"
 #include "api/message.h"
 #include "api/text_columns.h"
+#include "api/utf8.h"
 
 Test(writers, numbers_are_short_and_never_invalid)
 {
@@ -45,6 +47,23 @@ Test(writers, strings_are_escaped)
                              "\"m\":{\"amount\":\"-123.45\",\"currency\":\"CNY\"},\"p\":{\"amount\":\"12.34\",\"currency\":"
                              "\"USD\"},\"d\":null}");
     buf_done(&b);
+}
+
+Test(writers, half_a_character_never_gets_out)
+{
+    static const char *const broken[] = {"a\xE5\x90", "\xFF", "\xC0\xAF", "\xED\xA0\x80", "ok\xF4\x90\x80\x80"};
+    for (size_t i = 0; i < 5; i++) {
+        struct buf b;
+        buf_init(&b, 200);
+        jw_string(&(struct jw){.out = &b}, NULL, broken[i]);
+        json_t *v = json_loadb(b.data, b.len, JSON_DECODE_ANY, NULL);
+        cr_expect_not_null(v, "%s", b.data);
+        json_decref(v);
+        buf_done(&b);
+    }
+    cr_expect_eq(utf8_cut("合肥", 4), 3);
+    cr_expect_eq(utf8_cut("合肥", 6), 6);
+    cr_expect_eq(utf8_cut("abc", 2), 2);
 }
 
 /* Quotes do not protect from formulas; an apostrophe does. Numbers never get one: negative amounts stay numbers. */
