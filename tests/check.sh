@@ -46,7 +46,7 @@ for suite in "$@"; do
         export ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$PWD/$logs/$suite.san
         export UBSAN_OPTIONS=print_stacktrace=1:log_path=$PWD/$logs/$suite.san
         export TSAN_OPTIONS=log_path=$PWD/$logs/$suite.san:exitcode=66
-        timeout -k 10 "${SUITE_TIMEOUT:-900}" "$build/tests/${suite}_suite" -j"${JOBS:-2}" --timeout "${TEST_TIMEOUT:-60}" --full-stats 2>&1 | tee "$log"
+        timeout -k 10 "${SUITE_TIMEOUT:-900}" "$build/tests/${suite}_suite" -j"${JOBS:-2}" --timeout "${TEST_TIMEOUT:-60}" 2>&1 | tee "$log"
         status=${PIPESTATUS[0]}
         read -r t p f c < <(sed -nE 's/.*Synthesis: Tested: ([0-9]+) \| Passing: ([0-9]+) \| Failing: ([0-9]+) \| Crashing: ([0-9]+).*/\1 \2 \3 \4/p' "$log" | tail -1)
         [ -n "${t:-}" ] || { echo "$suite closes without a synthesis"; t=1 p=0 f=0 c=1; }

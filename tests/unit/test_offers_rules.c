@@ -494,7 +494,7 @@ Test(rules, storage_bound)
         const struct option *o = first(&p);
         const struct cost_line *storage = line_at(o, MODE_MONTHLY, SECTION_STORAGE);
         cr_assert_eq(storage != NULL, cases[i].item != NULL, "case %zu", i);
-        cr_expect(storage == NULL || strcmp(storage->item, cases[i].item) == 0, "case %zu: %s", i, storage->item);
+        cr_expect(storage == NULL || strcmp(storage->item, cases[i].item) == 0, "case %zu: %s", i, storage != NULL ? storage->item : "");
         cr_expect(cases[i].reason == NULL || note_find(&o->reasons, cases[i].reason) != NULL, "case %zu", i);
         cr_expect_eq(note_find(&o->warnings, "storage_bound") != NULL,
                      cases[i].warning != NULL && strcmp(cases[i].warning, "storage_bound") == 0, "case %zu", i);
