@@ -14,7 +14,7 @@ FROM debian:bookworm-slim
 RUN apt-get update -qq \
     && apt-get install -y -qq --no-install-recommends libcsv3 libjansson4 libmicrohttpd12 libsqlite3-0 libuv1 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin suanpan \
+    && useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin suanpan \
     && install -d -o suanpan -g suanpan -m 0700 /data
 COPY --from=build /src/build/release/suanpan /usr/local/bin/suanpan
 USER suanpan

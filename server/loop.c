@@ -172,11 +172,14 @@ static int start(struct srv *s, struct err *err)
 static void announce(const struct srv *s)
 {
     struct log_line l;
-    bool v6 = strchr(s->config->host, ':') != NULL;
+    /* Every address is also reached by loopback, which is what a person can paste. */
+    const char *host = strcmp(s->config->host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(s->config->host, "::") == 0 ? "::1" : s->config->host;
+    bool v6 = strchr(host, ':') != NULL;
     char address[CONFIG_TEXT_MAX + 32];
-    snprintf(address, sizeof address, "http://%s%s%s:%d", v6 ? "[" : "", s->config->host, v6 ? "]" : "", s->port);
+    snprintf(address, sizeof address, "http://%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", s->port);
     log_start(&l, LOG_INFO, "listening");
     log_text(&l, "address", address);
+    log_text(&l, "host", s->config->host);
     log_text(&l, "db", s->config->db);
     log_int(&l, "revision", s->db_status.catalog_revision);
     log_int(&l, "schema", s->db_status.schema_version);
