@@ -49,8 +49,8 @@ for suite in "$@"; do
         timeout -k 10 "${SUITE_TIMEOUT:-900}" "$build/tests/${suite}_suite" -j"${JOBS:-2}" --timeout "${TEST_TIMEOUT:-60}" 2>&1 | tee "$log"
         status=${PIPESTATUS[0]}
         read -r t p f c < <(sed -nE 's/.*Synthesis: Tested: ([0-9]+) \| Passing: ([0-9]+) \| Failing: ([0-9]+) \| Crashing: ([0-9]+).*/\1 \2 \3 \4/p' "$log" | tail -1)
-        [ -n "${t:-}" ] || { echo "$suite closes without a synthesis"; t=1 p=0 f=0 c=1; }
-        [ "$status" -eq 0 ] || [ $((f + c)) -gt 0 ] || { echo "$suite exits with $status"; t=$((t + 1)) c=$((c + 1)); }
+        [ -n "${t:-}" ] || { echo "$suite closes without a synthesis"; t=1 p=0 f=1 c=1; }
+        [ "$status" -eq 0 ] || [ $((f + c)) -gt 0 ] || { echo "$suite exits with $status"; t=$((t + 1)) f=$((f + 1)) c=$((c + 1)); }
         reports "$suite" || { t=$((t + 1)); f=$((f + 1)); }
         add "$suite" "$t" "$p" "$f" "$c" $((SECONDS - started))
     fi
