@@ -161,6 +161,7 @@ static void copy_notes(struct note_list *to, const struct note_list *from)
 int answer_option(struct build *b, struct draft *d, struct err *err)
 {
     struct bill bill;
+    struct shares shares;
     struct option *o = arena_alloc(b->arena, sizeof *o);
     if (o == NULL)
         return err_set(err, ERR_NOMEM, "no room for an option");
@@ -168,9 +169,9 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     o->kind = d->kind;
     note_list_init(&o->reasons, b->arena);
     note_list_init(&o->warnings, b->arena);
-    if (costing_bill(b, d, &d->base->schedule, &bill) != 0 || costing_finish(b, &bill, &o->cost) != 0)
+    if (costing_bill(b, d, &d->base->schedule, &shares, &bill) != 0 || costing_finish(b, &bill, &o->cost) != 0)
         return err_set(err, arena_failed(b->arena) ? ERR_NOMEM : ERR_RANGE, "an option's cost cannot be written down");
-    if (phases_answer(b, d, d->base, o) != 0)
+    if (phases_answer(b, d, d->base, &shares, o) != 0)
         return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
     if (d->estimate != NULL) {
         o->estimate = *d->estimate;

@@ -16,6 +16,7 @@ void costing_start(struct bill *bill)
     bill->machines_net = bill->deposit = 0;
     bill->spot_hours = bill->machine_hours = 0;
     bill->failed = false;
+    bill->shares = NULL;
 }
 
 int costing_add(struct bill *bill, struct cost_line line, int64_t tax_bp)
@@ -54,8 +55,10 @@ struct use {
     int64_t permits, hours_milli; /* hours: of the permits' days, or paid by the hour */
 };
 
+/* shares: NULL where nobody asks which step a line is for. */
 struct uses {
     struct use of[OFFER_RATES_MAX][SECTION_COUNT];
+    struct shares (*shares)[SECTION_COUNT];
 };
 
 static void use_add(struct use *u, enum phase_code phase, int64_t permits, int64_t hours_milli)
@@ -64,6 +67,15 @@ static void use_add(struct use *u, enum phase_code phase, int64_t permits, int64
     u->any = true;
     u->permits += permits;
     u->hours_milli += hours_milli;
+}
+
+/* Hours of a rate are used and paid by the steps of their days; a permit is used by them and paid by its first. */
+static void use_share(struct shares *steps, const struct tariff_day *days, size_t from, size_t to, int64_t times,
+                      bool permit)
+{
+    for (size_t i = from; i < to; i++)
+        steps->used[days[i].tag] += days[i].hours_milli * times;
+    steps->paid[days[from].tag] += permit ? times : days[from].hours_milli * times;
 }
 
 static enum phase_code phase_of(const struct draft_step *steps, const struct tariff_day *d)
@@ -83,6 +95,8 @@ static void use_permit(struct uses *uses, int r, const struct draft_step *steps,
         all += days[i].hours_milli;
     }
     use_add(&uses->of[r][only], phase_of(steps, &days[from]), times, all * times);
+    if (uses->shares != NULL)
+        use_share(&uses->shares[r][only], days, from, to, times, true);
 }
 
 static void collect_uses(const struct tariff *t, const struct tariff_cover *cover, const struct draft_step *steps,
@@ -100,6 +114,8 @@ static void collect_uses(const struct tariff *t, const struct tariff_cover *cove
         enum phase_code phase = phase_of(steps, &days[i]);
         int64_t hours = rate->mode == MODE_SPOT ? tariff_spot_hours(rate, days[i].hours_milli) : days[i].hours_milli;
         use_add(&uses->of[r][section_of(phase)], phase, 0, hours * times);
+        if (uses->shares != NULL)
+            use_share(&uses->shares[r][section_of(phase)], days, i, i + 1, times, false);
         i++;
     }
 }
@@ -161,9 +177,12 @@ static int flush_uses(const struct offer *o, const struct cover_job *job, struct
 {
     for (size_t r = 0; r < job->tariff.n_rates; r++)
         for (int s = 0; s < SECTION_COUNT; s++)
-            if (job->uses.of[r][s].any &&
-                add_use(bill, o, &job->tariff.rates[r], &job->uses.of[r][s], (enum section)s) != 0)
-                return -1;
+            if (job->uses.of[r][s].any) {
+                if (add_use(bill, o, &job->tariff.rates[r], &job->uses.of[r][s], (enum section)s) != 0)
+                    return -1;
+                if (job->uses.shares != NULL)
+                    shares_divide(bill->lines[bill->n - 1].minor, &job->uses.shares[r][s], bill->shares);
+            }
     return 0;
 }
 
@@ -189,9 +208,12 @@ static int cover_level(struct cover_job *job, const struct tariff_day *days, siz
     return 0;
 }
 
-static void job_start(struct cover_job *job, const struct offer *o, bool by_card)
+/* shares: room for who uses what, or NULL. */
+static void job_start(struct cover_job *job, const struct offer *o, bool by_card,
+                      struct shares (*shares)[SECTION_COUNT])
 {
-    memset(&job->uses, 0, sizeof job->uses);
+    memset(&job->uses.of, 0, sizeof job->uses.of);
+    job->uses.shares = shares;
     job->tariff = tariff_of(o, by_card, job->rates);
 }
 
@@ -199,7 +221,7 @@ int costing_cover(const struct offer *o, bool by_card, const struct tariff_day *
                   const struct draft_step *steps, struct bill *bill)
 {
     struct cover_job job;
-    job_start(&job, o, by_card);
+    job_start(&job, o, by_card, NULL);
     return cover_level(&job, days, n, times, steps, bill) != 0 ? -1 : flush_uses(o, &job, bill);
 }
 
@@ -208,9 +230,12 @@ static int bill_group(const struct build *b, const struct draft *d, const struct
 {
     const struct draft_group *g = &d->groups[group];
     struct tariff_day days[TARIFF_DAYS_MAX];
+    struct shares shares[OFFER_RATES_MAX][SECTION_COUNT]; /* touched only where they are asked for */
     struct cover_job job;
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
-    job_start(&job, g->offer, g->by_card);
+    if (bill->shares != NULL)
+        memset(shares, 0, sizeof shares);
+    job_start(&job, g->offer, g->by_card, bill->shares != NULL ? shares : NULL);
     for (int l = 0; l < n_levels; l++) {
         size_t n;
         int64_t times = levels[l] - below;
@@ -222,34 +247,79 @@ static int bill_group(const struct build *b, const struct draft *d, const struct
     return flush_uses(g->offer, &job, bill);
 }
 
-/* Months begun between the first day of `from` and the last of `to`; 0 when neither phase takes place. *ret_phase: the
- * first of them that does. */
-static int months_between(const struct build *b, const struct draft *d, const struct schedule *s,
-                          const struct draft_extra *e, enum phase_code *ret_phase)
+/* The days an extra is for: from the first day of `from` to the last of `to`, of the steps that take place. */
+struct span {
+    int first, last;       /* last < 0: no such step */
+    enum phase_code phase; /* of the first of them */
+};
+
+static bool within(const struct draft *d, const struct schedule *s, const struct draft_extra *e, int step)
 {
-    int first = INT_MAX, last = -1;
+    enum phase_code p = d->steps[step].phase;
+    return p >= e->from && p <= e->to && s->last_day[step] >= s->first_day[step];
+}
+
+static struct span span_of(const struct draft *d, const struct schedule *s, const struct draft_extra *e)
+{
+    struct span r = {INT_MAX, -1, d->n_steps > 0 ? d->steps[d->n_steps - 1].phase : PHASE_SERVE};
+    if (e->from == PHASE_SERVE && d->reserve != NULL)
+        r.phase = PHASE_SERVE;
     for (int i = 0; i < d->n_steps; i++) {
-        enum phase_code p = d->steps[i].phase;
-        if (p < e->from || p > e->to || s->last_day[i] < s->first_day[i])
+        if (!within(d, s, e, i))
             continue;
-        if (s->first_day[i] < first) {
-            first = s->first_day[i];
-            *ret_phase = p;
+        if (s->first_day[i] < r.first) {
+            r.first = s->first_day[i];
+            r.phase = d->steps[i].phase;
         }
-        last = s->last_day[i] > last ? s->last_day[i] : last;
+        r.last = s->last_day[i] > r.last ? s->last_day[i] : r.last;
     }
-    return last < 0 ? 0 : (int)ceil((last - first + 1) / b->a.month_days - 1e-9);
+    return r;
+}
+
+static int months_of(const struct build *b, const struct span *p)
+{
+    return p->last < 0 ? 0 : (int)ceil((p->last - p->first + 1) / b->a.month_days - 1e-9);
+}
+
+/* The step that is under way on a day, or the next to begin. */
+static int step_on(const struct draft *d, const struct schedule *s, const struct draft_extra *e, int day)
+{
+    int best = SHARE_SERVE;
+    for (int i = 0; i < d->n_steps; i++)
+        if (within(d, s, e, i) && s->last_day[i] >= day &&
+            (best == SHARE_SERVE || s->first_day[i] < s->first_day[best]))
+            best = i;
+    return best;
+}
+
+/* Months are used by the days of every step they reach over and paid as each begins; what is paid once is the first
+ * step's. */
+static void share_extra(const struct build *b, const struct draft *d, const struct schedule *s,
+                        const struct draft_extra *e, const struct span *p, struct bill *bill)
+{
+    struct shares weights = {{0}, {0}};
+    int64_t minor = bill->lines[bill->n - 1].minor;
+    if (p->last < 0 || e->basis == EXTRA_ONCE) {
+        int to = p->last >= 0 ? step_on(d, s, e, p->first) : p->phase == PHASE_SERVE ? SHARE_SERVE : d->n_steps - 1;
+        shares_give(minor, to, bill->shares);
+        return;
+    }
+    for (int i = 0; i < d->n_steps; i++)
+        if (within(d, s, e, i))
+            weights.used[i] = s->last_day[i] - s->first_day[i] + 1;
+    for (int m = 0; m < months_of(b, p); m++)
+        weights.paid[step_on(d, s, e, p->first + (int)(m * b->a.month_days))]++;
+    shares_divide(minor, &weights, bill->shares);
 }
 
 static int bill_extra(const struct build *b, const struct draft *d, const struct schedule *s,
                       const struct draft_extra *e, struct bill *bill)
 {
-    enum phase_code phase = d->n_steps > 0 ? d->steps[d->n_steps - 1].phase : PHASE_SERVE;
-    int months = months_between(b, d, s, e, &phase);
-    double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months : 1);
+    struct span span = span_of(d, s, e);
+    double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months_of(b, &span) : 1);
     int64_t tax_bp = 0;
     struct cost_line line = {
-        .phase = phase,
+        .phase = span.phase,
         .section = e->section,
         .item = e->item,
         .unit = e->unit,
@@ -266,7 +336,11 @@ static int bill_extra(const struct build *b, const struct draft *d, const struct
     line.quantity_milli = (int64_t)ceil(quantity * 1000 - 1e-6);
     if (catalog_tax(b->catalog, line.tax_code, b->as_of, &tax_bp) != 0)
         tax_bp = 0;
-    return costing_add(bill, line, tax_bp);
+    if (costing_add(bill, line, tax_bp) != 0)
+        return -1;
+    if (bill->shares != NULL)
+        share_extra(b, d, s, e, &span, bill);
+    return 0;
 }
 
 static void bill_reserve(const struct reserve_plan *r, struct bill *bill)
@@ -277,6 +351,8 @@ static void bill_reserve(const struct reserve_plan *r, struct bill *bill)
             return;
         }
         bill->lines[bill->n++] = r->lines[i];
+        if (bill->shares != NULL)
+            shares_give(r->lines[i].minor, SHARE_SERVE, bill->shares);
     }
     bill->deposit += r->deposit;
 }
@@ -300,12 +376,22 @@ static int bill_contingency(const struct build *b, struct bill *bill)
                              .tax_code = TAX_CODE_DEFAULT,
                              .assumption = "contingency_share"};
     line.unit_price_micros = money_div_round(net * ppm, 1000000) * (MONEY_MICROS / MONEY_MINOR);
-    return costing_add(bill, line, tax_bp);
+    if (costing_add(bill, line, tax_bp) != 0)
+        return -1;
+    if (bill->shares != NULL) { /* as everything above is divided */
+        struct shares so_far = *bill->shares;
+        shares_divide(bill->lines[bill->n - 1].minor, &so_far, bill->shares);
+    }
+    return 0;
 }
 
-int costing_bill(const struct build *b, const struct draft *d, const struct schedule *s, struct bill *ret)
+int costing_bill(const struct build *b, const struct draft *d, const struct schedule *s, struct shares *ret_shares,
+                 struct bill *ret)
 {
     costing_start(ret);
+    ret->shares = ret_shares;
+    if (ret_shares != NULL)
+        *ret_shares = (struct shares){{0}, {0}};
     for (int g = 0; g < d->n_groups; g++)
         if (demand_pool(d, g) == g && bill_group(b, d, s, g, ret) != 0)
             return -1;
@@ -333,7 +419,7 @@ int costing_sum(const struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
 int draft_reckon(struct build *b, const struct draft *d, const struct what_if *w, struct reckoning *ret)
 {
     struct bill bill;
-    if (draft_schedule(b, d, w, &ret->schedule) != 0 || costing_bill(b, d, &ret->schedule, &bill) != 0 ||
+    if (draft_schedule(b, d, w, &ret->schedule) != 0 || costing_bill(b, d, &ret->schedule, NULL, &bill) != 0 ||
         costing_sum(&bill, &ret->net, &ret->tax) != 0)
         return -1;
     ret->machines_net = bill.machines_net;

@@ -3,6 +3,7 @@
 #define SUANPAN_PLANNER_OFFERS_COSTING_H
 
 #include "planner/offers/build.h"
+#include "planner/offers/shares.h"
 #include "planner/offers/tariff.h"
 
 enum { BILL_LINES_MAX = 72 };
@@ -13,11 +14,13 @@ struct bill {
     int64_t machines_net, deposit;
     double spot_hours, machine_hours; /* of single machines (nodes or cards) */
     bool failed;                      /* an amount past int64, or too many lines */
+    struct shares *shares;            /* every line divided over the steps; NULL = nobody asks */
 };
 
 /* Every line of the draft on this calendar, the reserve's included. -1 when a machine cannot be paid for at all (no
- * rate covers its days) or an amount overflows. */
-int costing_bill(const struct build *b, const struct draft *d, const struct schedule *s, struct bill *ret);
+ * rate covers its days) or an amount overflows. ret_shares: the same lines divided over the steps, or NULL. */
+int costing_bill(const struct build *b, const struct draft *d, const struct schedule *s, struct shares *ret_shares,
+                 struct bill *ret);
 
 /* Machines of one SKU over given days as lines of the cheapest cover; `times`: how many equal units. `steps`: what
  * the days' tags point into; NULL = all of it is the serve phase. */

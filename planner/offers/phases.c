@@ -145,31 +145,15 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
     return 0;
 }
 
-/* What stopping at a phase saves: every line that a later phase pays first. A two-node gate inside the training
- * itself saves the training too. */
-static int64_t saved_after(const struct cost *cost, enum phase_code phase)
+/* What stopping at a phase saves: everything that a later phase pays. A two-node gate inside the training itself saves
+ * the training too. */
+static int64_t saved_after(const struct draft *d, const struct shares *shares, enum phase_code phase)
 {
-    int64_t saved = 0;
-    for (size_t i = 0; i < cost->n_lines; i++)
-        if (cost->lines[i].phase > phase || (phase == PHASE_TRAIN && cost->lines[i].phase == PHASE_TRAIN))
-            saved += cost->lines[i].minor;
+    int64_t saved = shares->paid[SHARE_SERVE];
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase > phase || (phase == PHASE_TRAIN && d->steps[i].phase == PHASE_TRAIN))
+            saved += shares->paid[i];
     return saved;
-}
-
-static int64_t paid_first_by(const struct cost *cost, enum phase_code phase)
-{
-    int64_t minor = 0;
-    for (size_t i = 0; i < cost->n_lines; i++)
-        minor += cost->lines[i].phase == phase ? cost->lines[i].minor : 0;
-    return minor;
-}
-
-static bool seen_before(const struct option *o, enum phase_code phase)
-{
-    for (size_t i = 0; i < o->n_phases; i++)
-        if (o->phases[i].code == phase)
-            return true;
-    return false;
 }
 
 static struct phase *add_phase(struct option *o, enum phase_code code)
@@ -178,18 +162,17 @@ static struct phase *add_phase(struct option *o, enum phase_code code)
         return NULL;
     struct phase *p = &o->phases[o->n_phases];
     *p = (struct phase){.code = code};
-    if (!seen_before(o, code))
-        p->minor = paid_first_by(&o->cost, code);
     o->n_phases++;
     return p;
 }
 
-static void answer_step(const struct build *b, const struct draft *d, const struct reckoning *r, int i,
-                        struct option *o, struct phase *p)
+static void answer_step(const struct build *b, const struct draft *d, const struct reckoning *r,
+                        const struct shares *shares, int i, struct phase *p)
 {
     const struct draft_step *s = &d->steps[i];
     const struct draft_group *g = &d->groups[s->group];
     bool lasts = r->schedule.last_day[i] >= r->schedule.first_day[i];
+    p->minor = shares->used[i];
     p->start_on = b->start + r->schedule.first_day[i];
     p->end_on = lasts ? b->start + r->schedule.last_day[i] : p->start_on;
     p->hours = s->phase == PHASE_DEVELOP ? (double)r->schedule.billed_milli[i] / 1000 : s->hours;
@@ -198,18 +181,19 @@ static void answer_step(const struct build *b, const struct draft *d, const stru
     p->has_gate = s->has_gate && lasts;
     if (p->has_gate) {
         p->gate = s->gate;
-        p->gate.saved_minor = saved_after(&o->cost, s->phase);
+        p->gate.saved_minor = saved_after(d, shares, s->phase);
         note_money(&p->gate.text, "saved", p->gate.saved_minor);
     }
 }
 
-int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, struct option *o)
+int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, const struct shares *shares,
+                  struct option *o)
 {
     for (int i = 0; i < d->n_steps; i++) {
         struct phase *p = add_phase(o, d->steps[i].phase);
         if (p == NULL)
             return -1;
-        answer_step(b, d, r, i, o, p);
+        answer_step(b, d, r, shares, i, p);
     }
     const struct reserve_plan *load = d->reserve;
     if (load == NULL || load->months <= 0)
@@ -217,6 +201,7 @@ int phases_answer(struct build *b, const struct draft *d, const struct reckoning
     struct phase *serve = add_phase(o, PHASE_SERVE);
     if (serve == NULL)
         return -1;
+    serve->minor = shares->used[SHARE_SERVE];
     int days = (int)ceil(load->months * b->a.month_days - 1e-9);
     double per_day = load->serving.hours_per_day > 0 ? load->serving.hours_per_day : 24;
     serve->start_on = b->start + r->schedule.finish_day + 1;

@@ -3,6 +3,7 @@
 #define SUANPAN_PLANNER_OFFERS_PHASES_H
 
 #include "planner/offers/build.h"
+#include "planner/offers/shares.h"
 
 /* True where the workload was already measured on this card, on one card or one machine. */
 bool phases_already_measured(const struct build *b, const struct gpu *gpu);
@@ -10,7 +11,9 @@ bool phases_already_measured(const struct build *b, const struct gpu *gpu);
 /* The most that validation may cost (net), from the budget and the month of the option's cluster; 0 = no limit. */
 int64_t phases_validate_limit(const struct build *b, const struct draft *d, int train_group, int train_units);
 
-/* A finished option's phases, dates and gates, from its steps, its schedule and its bill; the serve phase included. */
-int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, struct option *option);
+/* A finished option's phases, dates, costs and gates, from its steps, its schedule and its bill divided over them; the
+ * serve phase included. */
+int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, const struct shares *shares,
+                  struct option *option);
 
 #endif

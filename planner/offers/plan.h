@@ -27,7 +27,7 @@ struct supply {
 };
 
 struct cost_line {
-    enum phase_code phase;     /* the first phase that uses it */
+    enum phase_code phase;     /* the first phase that uses it; phases[].minor says how much of it */
     enum section section;
     const struct sku *sku;     /* NULL for network, storage, ... */
     const char *item;          /* id of the network, storage, ... where sku is NULL */
@@ -47,7 +47,7 @@ struct gate {
     struct note text;          /* what is measured, threshold, what happens if it fails */
     const char *metric;
     double threshold;
-    int64_t saved_minor;       /* what stopping here saves */
+    int64_t saved_minor;       /* what stopping here saves: everything that is paid only later */
 };
 
 struct phase {
@@ -55,7 +55,7 @@ struct phase {
     date_t start_on, end_on;
     double hours;
     int gpus;
-    int64_t minor;             /* net cost of lines whose phase this is */
+    int64_t minor;             /* net, its share of every line it uses, by billed hours; phases sum to cost.net */
     bool has_gate;
     struct gate gate;
     struct note_list reasons;

@@ -108,9 +108,11 @@ static void check_phases(const struct plan *p, const struct option *o, date_t st
         cr_expect_geq(f->end_on, f->start_on, "%s of %s", phase_name(f->code), p->options[0].label);
         cr_expect(i == 0 || f->start_on >= o->phases[i - 1].start_on, "phases in their order");
         cr_expect(!f->has_gate || (f->gate.text.code != NULL && f->gate.saved_minor >= 0));
+        cr_expect(f->hours <= 0 || f->gpus == 0 || f->minor > 0, "%s is free", phase_name(f->code));
+        cr_expect(!f->has_gate || f->gate.saved_minor <= o->cost.net);
         minor += f->minor;
     }
-    cr_expect_eq(minor, o->cost.net, "every line belongs to a phase that takes place");
+    cr_expect_eq(minor, o->cost.net, "every line is divided over the phases that take place");
     cr_expect_leq(o->finish.low_days, o->finish.expected_days);
     cr_expect_geq(o->finish.high_days, o->finish.expected_days);
     cr_expect_gt(o->finish.expected_days, 0);

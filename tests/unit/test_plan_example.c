@@ -81,7 +81,8 @@ static void expect_line(const struct option *o, enum section section, enum prici
     cr_expect_eq(l->tax_minor, tax, "%s: tax %ld", section_name(section), (long)l->tax_minor);
 }
 
-static void expect_phase(const struct option *o, enum phase_code code, const char *start, const char *end, double hours)
+static void expect_phase(const struct option *o, enum phase_code code, const char *start, const char *end, double hours,
+                         int64_t minor)
 {
     for (size_t i = 0; i < o->n_phases; i++) {
         const struct phase *p = &o->phases[i];
@@ -93,6 +94,7 @@ static void expect_phase(const struct option *o, enum phase_code code, const cha
         cr_expect_str_eq(from, start, "%s starts", phase_name(code));
         cr_expect_str_eq(to, end, "%s ends", phase_name(code));
         cr_expect_float_eq(p->hours, hours, 1e-3, "%s: %f h", phase_name(code), p->hours);
+        cr_expect_eq(p->minor, minor, "%s costs %ld", phase_name(code), (long)p->minor);
         return;
     }
     cr_assert_fail("no phase %s", phase_name(code));
@@ -115,9 +117,13 @@ Test(plan_example, to_the_fen)
     cr_expect_eq(o->kind, KIND_SINGLE_MACHINE);
     cr_expect_eq(o->supply[0].gpus_per_node, 8);
 
-    expect_phase(o, PHASE_VALIDATE, "2027-01-04", "2027-01-04", 0);
-    expect_phase(o, PHASE_DEVELOP, "2027-01-04", "2027-01-15", 120);
-    expect_phase(o, PHASE_TRAIN, "2027-01-16", "2027-02-07", 529.1005);
+    /* One line of 42 h and one month, each shared by the hours of the phases in it: 40 + 2 h, 80 + 528 h. */
+    expect_phase(o, PHASE_VALIDATE, "2027-01-04", "2027-01-04", 0, 0);
+    expect_phase(o, PHASE_DEVELOP, "2027-01-04", "2027-01-15", 120, 488000 + 605263);
+    expect_phase(o, PHASE_TRAIN, "2027-01-16", "2027-02-07", 529.1005, 24400 + 3994737 + 10000);
+    expect_phase(o, PHASE_SERVE, "2027-02-08", "2027-08-06", 4320, 7200000);
+    /* Stopping after development: the month has begun and is lost, the last 2 h, egress and reserve are saved. */
+    cr_expect_eq(o->phases[1].gate.saved_minor, 24400 + 10000 + 7200000, "%ld", (long)o->phases[1].gate.saved_minor);
     cr_expect_not_null(note_find(&o->phases[0].reasons, "already_measured"));
     cr_expect_float_eq(o->finish.expected_days, 35, 0);
 
