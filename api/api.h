@@ -59,8 +59,11 @@ void api_match(const char *method, const char *path, struct api_route_info *ret)
 /* Answers anything, refusals included. Never fails: out of memory becomes a 503 with a static body. */
 void api_handle(const struct api_request *req, struct api_response *res);
 
+/* Whether a Content-Type (may be NULL) is "application/json", with any parameters but a foreign charset. */
+bool api_is_json(const char *content_type);
+
 /* A problem+json for refusals that server/ makes itself (413, 415, 431, 503, 400 of the header guard). `slug` is one
- * of api/errors.def. */
+ * of api/errors.def; `detail` NULL = the text of the caller's language, for a 413 with the limit of the route. */
 void api_problem(const struct api_request *req, const char *slug, const char *detail, struct api_response *res);
 
 void api_response_done(struct api_response *res); /* frees body */

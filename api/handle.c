@@ -23,8 +23,7 @@ void api_match(const char *method, const char *path, struct api_route_info *ret)
     }
 }
 
-/* "application/json", with any parameters but a foreign charset. */
-static bool is_json(const char *content_type)
+bool api_is_json(const char *content_type)
 {
     static const char wanted[] = "application/json";
     if (!content_type || strncasecmp(content_type, wanted, sizeof wanted - 1) != 0)
@@ -73,7 +72,7 @@ static bool refuse_body(struct call *c)
 {
     if (!(c->route->flags & ROUTE_BODY))
         return false;
-    if (!is_json(c->req->content_type))
+    if (!api_is_json(c->req->content_type))
         respond_problem(c, API_ERROR_unsupported_media_type, NULL, NULL, NULL);
     else if (c->req->body_len > c->route->body_max)
         refuse_size(c);
@@ -117,7 +116,13 @@ void api_problem(const struct api_request *req, const char *slug, const char *de
     memset(res, 0, sizeof *res);
     struct call c = {.req = req, .res = res, .language = message_language(req->accept_language)};
     res->head = req->method && strcmp(req->method, "HEAD") == 0;
-    respond_problem(&c, api_error_by_slug(slug), detail, NULL, NULL);
+    enum api_error error = api_error_by_slug(slug);
+    char allow[64];
+    int status;
+    if (error == API_ERROR_body_too_large && !detail && (c.route = route_find(req->method, req->path, c.id, &status, allow)))
+        refuse_size(&c);
+    else
+        respond_problem(&c, error, detail, NULL, NULL);
 }
 
 void api_response_done(struct api_response *res)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -101,22 +100,6 @@ void request_problem(struct request *r, const char *slug, const char *detail)
     api_problem(&r->api, slug, detail, &r->res);
 }
 
-/* application/json, with no parameter but charset=utf-8. */
-static bool is_json(const char *type)
-{
-    const char json[] = "application/json";
-    if (type == NULL || strncasecmp(type, json, sizeof json - 1) != 0)
-        return false;
-    const char *rest = type + sizeof json - 1;
-    rest += strspn(rest, " \t");
-    if (*rest == '\0')
-        return true;
-    if (*rest++ != ';')
-        return false;
-    rest += strspn(rest, " \t");
-    return strcasecmp(rest, "charset=utf-8") == 0 || strcasecmp(rest, "charset=\"utf-8\"") == 0;
-}
-
 static bool refuse(struct request *r, const char *slug, const char *detail)
 {
     request_problem(r, slug, detail);
@@ -136,7 +119,7 @@ static bool route(struct request *r)
             return true;
         r->asset = NULL;
         bool asked = strcmp(r->method, "OPTIONS") == 0;
-        refuse(r, "method_not_allowed", "");
+        refuse(r, "method_not_allowed", NULL);
         r->res.n_headers = 1;
         r->res.headers[0].name = "Allow";
         snprintf(r->res.headers[0].value, sizeof r->res.headers[0].value, "GET, HEAD, OPTIONS");
@@ -156,12 +139,12 @@ static bool route(struct request *r)
         r->refused = true;
         return false;
     }
-    if (r->info.wants_body && !is_json(r->api.content_type))
-        return refuse(r, "unsupported_media_type", "The body must be application/json.");
+    if (r->info.wants_body && !api_is_json(r->api.content_type))
+        return refuse(r, "unsupported_media_type", NULL);
     if (r->facts.has_body && !r->info.wants_body)
-        return refuse(r, "bad_request", "This route takes no body.");
+        return refuse(r, "bad_request", NULL);
     if (r->facts.content_length > r->info.body_max)
-        return refuse(r, "body_too_large", "The body is larger than this route takes.");
+        return refuse(r, "body_too_large", NULL);
     buf_init(&r->body, r->info.body_max);
     return true;
 }
@@ -175,6 +158,7 @@ static enum MHD_Result refuse_framing(struct request *r, const struct err *err)
     r->api.path = "/";
     r->api.query = "";
     r->api.arena = r->arena;
+    r->api.accept_language = copy_header(r, "Accept-Language");
     refuse(r, "bad_request", err->detail);
     r->close = true;
     return reply_send(r);
@@ -214,7 +198,7 @@ static enum MHD_Result on_body(struct request *r, const char *data, size_t *size
     if (!r->refused) {
         r->swallowed = r->body.len;
         buf_done(&r->body);
-        refuse(r, "body_too_large", "The body is larger than this route takes.");
+        refuse(r, "body_too_large", NULL);
     }
     r->swallowed += n;
     return r->swallowed <= r->info.body_max + SWALLOW_MAX ? MHD_YES : MHD_NO;

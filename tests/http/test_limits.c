@@ -156,7 +156,7 @@ Test(limits, bodies_have_their_size_and_type)
     process_start(&p, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int fd = client_connect(p.port);
-        size_t n = (size_t)snprintf(head, sizeof head, "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\n%s", cases[i].headers);
+        size_t n = (size_t)snprintf(head, sizeof head, "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nAccept-Language: en\r\n%s", cases[i].headers);
         snprintf(head + n, sizeof head - n, cases[i].chunked ? "Transfer-Encoding: chunked\r\n\r\n%zx\r\n" : "Content-Length: %zu\r\n\r\n", cases[i].length);
         client_sends(fd, head);
         client_send(fd, filler, cases[i].length);
@@ -164,6 +164,9 @@ Test(limits, bodies_have_their_size_and_type)
             client_sends(fd, "\r\n0\r\n\r\n");
         struct response r = client_read(fd, 5, false);
         cr_expect(r.status == cases[i].status, "%s: %d, not %d", cases[i].name, r.status, cases[i].status);
+        /* Refusals of the server speak the caller's language, as those of the API do, and name the limit. */
+        cr_expect(r.status != 413 || strstr(r.body, "At most 64 KiB here.") != NULL, "%s: %s", cases[i].name, r.body);
+        cr_expect(r.status != 415 || strstr(r.body, "Send the body with") != NULL, "%s: %s", cases[i].name, r.body);
         response_done(&r);
         /* The body was swallowed, so the connection is still good. */
         client_sends(fd, "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n");
