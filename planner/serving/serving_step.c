@@ -15,31 +15,39 @@ static double beside(double a, double b)
     return cbrt(a * a * a + b * b * b);
 }
 
-static double peak_of(const struct replica *r, bool weight_only_allowed)
-{
-    if (r->wt.weight_only && weight_only_allowed)
-        return r->card.f16;
-    return r->wt.math == MATH_4 ? r->card.f4 : r->wt.math == MATH_8 ? r->card.f8 : r->card.f16;
-}
-
-/* Dense FLOP/s of one rank at large sizes. */
-static double gemm_rate(const struct replica *r)
+/* Large matrix products of one rank, FLOP/s. */
+static double gemm_rate(const struct replica *r, enum math_kind math)
 {
     const struct serving_constants *k = r->k;
-    double share = r->wt.math == MATH_4 ? k->gemm4 : r->wt.math == MATH_8 ? k->gemm8 : k->gemm16;
-    return peak_of(r, true) * share * (!r->card.amd ? 1 : r->moe ? k->gemm_amd_moe : k->gemm_amd);
+    double rate = r->card.f16 * k->gemm16;
+    if (math == MATH_8)
+        rate = r->card.f8 * k->gemm8;
+    if (math == MATH_4)
+        rate = r->card.f4 * k->gemm4;
+    return rate * (!r->card.amd ? 1 : r->moe ? k->gemm_amd_moe : k->gemm_amd);
 }
 
-/* Share of the bandwidth that a stream of weights reaches. */
+/* Formats that pack experts only leave the rest in 16 bits. */
+static bool packed_dense(const struct replica *r)
+{
+    return r->wt.body_bits < 16;
+}
+
+static enum math_kind dense_math(const struct replica *r)
+{
+    return packed_dense(r) ? r->wt.math : MATH_16;
+}
+
+/* Share of the bandwidth that a stream of dense weights reaches. */
 static double weight_share(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
     double eta = !r->card.hbm ? k->eta_weights_gddr : r->card.old_hbm ? k->eta_weights_old : k->eta_weights;
-    if (r->engine.kind == EK_LOCAL && r->engine.id == ENGINE_LLAMA_CPP && r->card.hbm)
+    if (r->engine.id == ENGINE_LLAMA_CPP && r->card.hbm)
         eta *= k->eta_weights_local_hbm;
     if (r->wt.four_bit && r->wt.gguf)
         eta *= k->local_4bit; /* k-quants carry more arithmetic than plain groups */
-    else if (r->wt.four_bit && r->wt.weight_only && r->engine.kind != EK_LOCAL)
+    else if (r->wt.four_bit && r->wt.weight_only && packed_dense(r) && r->engine.kind != EK_LOCAL)
         eta *= k->weight_only_4bit;
     return eta;
 }
@@ -90,7 +98,7 @@ static double tile_rows(const struct replica *r)
 {
     if (r->engine.kind == EK_LOCAL || r->engine.kind == EK_EAGER)
         return 1;
-    return r->wt.weight_only ? r->k->tile_rows_weight_only : r->k->tile_rows;
+    return r->wt.weight_only && packed_dense(r) ? r->k->tile_rows_weight_only : r->k->tile_rows;
 }
 
 /* The busiest of `ranks` against the mean, when each has `mean` hits of variance mean x spread: whole experts fall on
@@ -100,7 +108,7 @@ static double imbalance(double ranks, double mean, double spread)
     return ranks > 1 && mean > 0 ? 1 + sqrt(2 * log(ranks) * spread / mean) : 1;
 }
 
-/* Routed experts for `tokens` rows: what is read, what is multiplied; the longer of both. */
+/* Routed experts for `tokens` rows: what is read beside what is multiplied, and what is moved. */
 static double expert_time(const struct replica *r, double tokens, double rate)
 {
     if (!r->moe)
@@ -185,13 +193,13 @@ struct step_time serving_decode(const struct replica *r, double batch, double co
 {
     const struct serving_constants *k = r->k;
     struct step_time t = {.launch = launch_time(r)};
-    double rate = gemm_rate(r) * k->gemm_decode, bw = r->card.bw * weight_share(r);
+    double rate = gemm_rate(r, dense_math(r)) * k->gemm_decode, bw = r->card.bw * weight_share(r);
     double cards = r->attention_dp ? 1 : r->tp; /* what the dense part is cut over */
     double rows = fmax(r->attention_dp ? batch / r->tp : batch, tile_rows(r));
     t.weights = (r->bytes.attention + r->bytes.dense + r->bytes.head) / cards / bw;
     t.math = 2 * (r->params.attention + r->params.dense + r->params.head) / cards * rows / rate;
     t.linear = beside(t.weights, t.math);
-    t.experts = expert_time(r, batch, rate);
+    t.experts = expert_time(r, batch, gemm_rate(r, r->wt.math) * k->gemm_decode);
     t.cache = cache_time(r, batch, context);
     t.collectives = collective_time(r, batch);
     double work = t.linear + t.experts + t.cache + t.collectives;
@@ -210,12 +218,13 @@ struct step_time serving_prefill(const struct replica *r, double tokens, double 
         return t;
     double all = tokens * group;
     t.launch = launch_time(r) / group;
-    double rate = gemm_rate(r) / (r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python);
+    double slower = r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python;
+    double rate = gemm_rate(r, dense_math(r)) / slower;
     double rows = fmax(all, tile_rows(r)), window = fmin(tokens, m->window);
     t.weights = (r->bytes.attention + r->bytes.dense) / r->tp / (r->card.bw * weight_share(r)) / group;
     t.math = 2 * (r->params.attention + r->params.dense) * rows / (r->tp * rate) / group;
     t.linear = beside(t.weights, t.math);
-    t.experts = expert_time(r, all, rate) / group;
+    t.experts = expert_time(r, all, gemm_rate(r, r->wt.math) / slower) / group;
     double span = r->full_layers * tokens * tokens / 2 + r->window_layers * tokens * window;
     double width = r->mla ? 2.0 * m->head_dim + m->rope_head_dim : 2.0 * m->head_dim;
     t.cache = 2 * span * m->heads * width / (r->tp * r->card.f16 * k->attention_share);
@@ -255,6 +264,7 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     double bubble = r->pp > 1 && p->batch > 1 ? 1 + k->pipeline_bubble * (r->pp - 1) : 1;
     double step = s.step.total * bubble * unknown / speculation_gain(r, p->batch);
     double prefill = s.prefill.total * unknown;
+    s.token_step = step;
     double work = prefill + output * step / s.microbatch; /* of one pipeline's turn, for one request */
     s.requests_per_s = busy / work;
     s.output_tokens_per_s = s.requests_per_s * output;

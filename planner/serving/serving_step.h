@@ -28,6 +28,7 @@ struct load_point {
 struct load_speed {
     struct step_time step, prefill;
     double microbatch; /* sequences in one pipeline stage */
+    double token_step; /* s of a token: the step with bubbles, drafts and what an unnamed engine costs */
     double requests_per_s, output_tokens_per_s, total_tokens_per_s;
     double ttft, tpot, end_to_end; /* s */
 };

@@ -29,11 +29,11 @@ static void trace_memory(const struct replica *r, const struct serving_memory *m
               (m->needed - m->weights - m->activation - m->overhead) / GB);
 }
 
-static void trace_step(const char *name, const struct step_time *s, struct trace *t)
+static void trace_step(const char *name, const char *formula, const struct step_time *s, struct trace *t)
 {
-    trace_add(t, name, s->total * 1e3, "ms", "launch + (weights^3 + math^3)^(1/3) + experts + cache + collectives + host", 7,
-              "launch", s->launch * 1e3, "weights", s->weights * 1e3, "math", s->math * 1e3, "experts",
-              s->experts * 1e3, "cache", s->cache * 1e3, "collectives", s->collectives * 1e3, "host", s->host * 1e3);
+    trace_add(t, name, s->total * 1e3, "ms", formula, 7, "launch", s->launch * 1e3, "weights", s->weights * 1e3, "math",
+              s->math * 1e3, "experts", s->experts * 1e3, "cache", s->cache * 1e3, "collectives", s->collectives * 1e3,
+              "host", s->host * 1e3);
 }
 
 void serving_trace(const struct replica *r, const struct point *p, const struct replica_answer *a, struct trace *t)
@@ -42,20 +42,24 @@ void serving_trace(const struct replica *r, const struct point *p, const struct 
     trace_memory(r, &a->memory, t);
     trace_add(t, "serving.in_flight", a->in_flight, "requests", "min(wanted, admitted)", 2, "wanted",
               p->saturated ? a->admitted : p->batch, "admitted", a->admitted);
-    trace_step("serving.decode_step_ms", &s->step, t);
-    trace_step("serving.prefill_ms", &s->prefill, t);
+    const char *sum = "launch + (weights^3 + math^3)^(1/3) + experts + cache + collectives + host";
+    const char *eager = "launch beside ((weights^3 + math^3)^(1/3) + experts + cache + collectives) + host";
+    trace_step("serving.decode_step_ms", r->engine.eager ? eager : sum, &s->step, t);
+    trace_step("serving.prefill_ms", sum, &s->prefill, t);
+    trace_add(t, "serving.token_step_ms", s->token_step * 1e3, "ms", "step * (bubble * unnamed engine / drafts)", 2,
+              "step", s->step.total * 1e3, "factor", s->token_step / s->step.total);
     trace_add(t, "serving.requests_per_s", s->requests_per_s, "1/s",
               "min(in_flight, stages) / (prefill + output * step / microbatch)", 6, "in_flight", a->in_flight, "stages",
-              (double)r->pp, "prefill", s->prefill.total, "output", p->output, "step", s->step.total, "microbatch",
+              (double)r->pp, "prefill", s->prefill.total, "output", p->output, "step", s->token_step, "microbatch",
               s->microbatch);
     trace_add(t, "serving.output_tokens_per_s", s->output_tokens_per_s, "tokens/s", "requests_per_s * output", 2,
               "requests_per_s", s->requests_per_s, "output", p->output);
     trace_add(t, "serving.total_tokens_per_s", s->total_tokens_per_s, "tokens/s", "requests_per_s * (input + output)",
               3, "requests_per_s", s->requests_per_s, "input", p->decode_only ? 0 : p->input, "output", p->output);
     trace_add(t, "serving.tpot_ms", s->tpot * 1e3, "ms", "step + interference of other requests' prefill", 2, "step",
-              s->step.total * 1e3, "interference", (s->tpot - s->step.total) * 1e3);
+              s->token_step * 1e3, "interference", (s->tpot - s->token_step) * 1e3);
     trace_add(t, "serving.ttft_ms", s->ttft * 1e3, "ms", "factor * prefill + step", 3, "factor", r->k->ttft_factor,
-              "prefill", s->prefill.total * 1e3, "step", s->step.total * 1e3);
+              "prefill", (s->ttft - s->token_step) / r->k->ttft_factor * 1e3, "step", s->token_step * 1e3);
     trace_add(t, "serving.output_tokens_per_s_low", s->output_tokens_per_s / a->band, "tokens/s", "expected / band", 2,
               "expected", s->output_tokens_per_s, "band", a->band);
     trace_add(t, "serving.output_tokens_per_s_high", s->output_tokens_per_s * a->band, "tokens/s", "expected * band", 2,
