@@ -19,6 +19,12 @@ int listen_is_loopback(const char *host)
     return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 || strcmp(host, "localhost") == 0;
 }
 
+void listen_forbid_cores(void)
+{
+    const struct rlimit none = {0};
+    (void)setrlimit(RLIMIT_CORE, &none); /* lowering cannot fail */
+}
+
 static int bound_port(int fd, int *ret, struct err *err)
 {
     struct sockaddr_storage address;

@@ -13,6 +13,9 @@ int listen_open(const char *host, int64_t port, int64_t backlog, int *ret_fd, in
 /* Raises RLIMIT_NOFILE to what `connections` need. ERR_LIMIT when the hard limit is lower. */
 int listen_raise_files(int64_t connections, struct err *err);
 
+/* No core dumps: they would hold what customers sent. Their loss is made up for by the sanitizer builds. */
+void listen_forbid_cores(void);
+
 /* 1 for 127.0.0.0/8, ::1 and localhost. */
 int listen_is_loopback(const char *host);
 

@@ -159,6 +159,7 @@ static int start(struct srv *s, struct err *err)
     s->started_ns = s->maintained_ns = srv_now();
     s->listen_fd = -1;
     signal(SIGPIPE, SIG_IGN);
+    listen_forbid_cores();
     size_pool(config->workers);
     if (listen_raise_files(config->max_connections, err) != 0 ||
         assets_init(&s->assets, asset_tables, sizeof asset_tables / sizeof *asset_tables, err) != 0 ||

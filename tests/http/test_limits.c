@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +72,29 @@ Test(limits, a_slow_drip_is_cut_at_the_deadline)
     struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
     cr_expect(strstr(r.body, "suanpan_http_deadline_cut_total 5\n") != NULL, "the cuts are counted");
     response_done(&r);
+    process_stop(&p);
+}
+
+Test(limits, who_does_not_read_is_cut)
+{
+    struct process p;
+    int small = 2048;
+    bool cut = false;
+    process_start(&p, "--write-deadline-ms", "500", NULL);
+    int fd = client_connect(p.port);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    for (int i = 0; i < 400; i++)
+        client_sends(fd, "GET /openapi.json HTTP/1.1\r\nHost: test\r\n\r\n");
+    double started = now();
+    while (!cut && now() - started < 6) {
+        struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
+        cut = strstr(r.body, "suanpan_http_deadline_cut_total 1\n") != NULL && strstr(r.body, "suanpan_http_connections 1\n") != NULL;
+        response_done(&r);
+        usleep(50000);
+    }
+    cr_expect(cut, "an answer that nobody reads keeps its connection");
+    cr_expect(now() - started > 0.4);
+    close(fd);
     process_stop(&p);
 }
 
