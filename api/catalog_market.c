@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/catalog_read.h"
+#include "api/message.h"
 
 static const char *provider_attribute_of(const struct provider *p, const char *filter)
 {
@@ -333,6 +334,7 @@ static void param_encode(struct encode *e, size_t i)
     jw_object(w, NULL);
     jw_string(w, "id", id);
     jw_string(w, "key", p->key);
+    jw_string(w, "text", message_assumption(e->language, p->key));
     jw_string(w, "kind", p->kind);
     jw_number(w, "value", p->value);
     jw_number(w, "min", p->min);

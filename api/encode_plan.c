@@ -159,7 +159,7 @@ static void assumption(struct encode *e, const char *name, double value, const c
     if (n)
         message_note(&text, e->language, n, e->currency, e->catalog);
     else
-        buf_adds(&text, message_term(e->language, name));
+        buf_adds(&text, message_assumption(e->language, name));
     jw_object(w, NULL);
     jw_string(w, "name", name);
     jw_number(w, "value", value);

@@ -115,6 +115,14 @@ const char *message_term(enum language language, const char *value)
     return term ? term : value;
 }
 
+const char *message_assumption(enum language language, const char *key)
+{
+    char name[KEY_MAX];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(key, "/"), key);
+    const char *text = message_find(language, "assumption.", name);
+    return text ? text : key;
+}
+
 void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n)
 {
     while (*template) {

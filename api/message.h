@@ -1,7 +1,7 @@
 /* message.h — every word the service says, in both languages, from the files of api/messages.
  *
  * Keys: "note.<code>" for what the planner notes, "fault.<code>" for what is wrong with a member, "error.<slug>" for
- * problem titles, "term.<id>" for the names of wire values, "text.<id>" for the rest. Placeholders are {name}.
+ * problem titles, "term.<id>" for the names of wire values, "assumption.<name>" for assumptions, "text.<id>" for the rest. Placeholders are {name}.
  */
 #ifndef SUANPAN_API_MESSAGE_H
 #define SUANPAN_API_MESSAGE_H
@@ -33,6 +33,9 @@ void message_note(struct buf *out, enum language language, const struct note *n,
 
 /* A wire value as people call it ("single_machine" -> "单机"); the value itself where there is no term. */
 const char *message_term(enum language language, const char *value);
+
+/* An assumption in words by its key ("train.restart_hours", "train.watts_per_tflop/ada"); the key where it has none. */
+const char *message_assumption(enum language language, const char *key);
 
 /* Figures as people write them: 12,345 / 61.3 / 0.0042. */
 void message_number(char out[48], double value);

@@ -203,3 +203,18 @@ Test(contract, every_note_of_the_planner_has_a_text)
     pclose(list);
     cr_expect_gt(codes, 50);
 }
+
+Test(contract, every_assumption_has_words)
+{
+    const struct catalog *c = client_catalog();
+    size_t n = 0;
+    for (size_t i = 0; i < c->params.n; i++) {
+        const struct param *p = &c->params.rows[i];
+        if (strcmp(p->kind, "assumption") != 0)
+            continue;
+        for (int language = 0; language < 2; language++)
+            cr_expect_str_neq(message_assumption((enum language)language, p->key), p->key, "%s has no words", p->key);
+        n++;
+    }
+    cr_expect_gt(n, 100);
+}
