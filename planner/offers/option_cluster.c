@@ -27,6 +27,7 @@ struct cluster_search {
     struct draft scratch;
     struct err *err;
     int max_nodes;
+    int best_nodes; /* of the best candidate so far; 0 = none: other cards are tried around it */
     bool any_offer;
 };
 
@@ -88,22 +89,39 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     return true;
 }
 
-/* False where more nodes of the same offer cost more and finish no sooner: pilot and migration eat what they save. */
-static bool add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes, const struct estimate *e,
-                      const struct estimate *one)
+/* What became of one size. WORSE: more nodes of the same offer cost more and finish no sooner, because pilot and migration
+ * eat what they save. BEATEN: so many nodes of another offer cost clearly less and finish sooner. */
+enum added { ADDED, WORSE, BEATEN };
+
+static const double CLEARLY = 1.2;
+
+static enum added compare(const struct cluster_search *s, const struct candidate *c)
+{
+    enum added r = ADDED;
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct candidate *other = &s->list.items[i];
+        bool no_later = other->finish_days <= c->finish_days;
+        if (other->offer == c->offer && other->nodes < c->nodes && other->total <= c->total && no_later)
+            r = WORSE;
+        if (other->offer != c->offer && other->nodes == c->nodes && no_later &&
+            (double)other->total * CLEARLY <= (double)c->total)
+            return BEATEN;
+    }
+    return r;
+}
+
+static enum added add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes,
+                            const struct estimate *e, const struct estimate *one)
 {
     struct candidate c = {.offer = o, .cards = o->sku->gpus_per_node, .nodes = nodes, .lanes = lanes, .estimate = e};
     if (nodes / lanes > 1)
         c.one_node = one;
     if (!candidate_reckon(s->b, KIND_SMALL_CLUSTER, &c, &s->scratch))
-        return true; /* too slow: more nodes may do it */
-    for (size_t i = 0; i < s->list.n; i++) {
-        const struct candidate *other = &s->list.items[i];
-        if (other->offer == o && other->nodes < nodes && other->total <= c.total && other->finish_days <= c.finish_days)
-            return false;
-    }
-    candidate_add(&s->list, &c);
-    return true;
+        return ADDED; /* too slow: more nodes may do it */
+    enum added r = compare(s, &c);
+    if (r == ADDED)
+        candidate_add(&s->list, &c);
+    return r;
 }
 
 /* Fewest nodes (a power of two) whose memory might hold the state. */
@@ -111,7 +129,7 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
 {
     double node = o->sku->gpu->usable_gib * 1073741824.0 * o->sku->gpus_per_node;
     int nodes = 2;
-    while (nodes < s->max_nodes && node * nodes * 4 < guess_state_bytes(s->b))
+    while (nodes < s->max_nodes && (node * nodes * 4 < guess_state_bytes(s->b) || nodes * 4 < s->best_nodes))
         nodes *= 2;
     return nodes;
 }
@@ -125,6 +143,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
     int lanes = s->b->training.parallel_runs,
         most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
     const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
+    if (s->best_nodes > 0 && most > 2 * s->best_nodes)
+        most = 2 * s->best_nodes;
     if (failed)
         return -1;
     if (lanes > 1 && lanes <= most && one != NULL && one->fits != FITS_NO)
@@ -146,7 +166,10 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         if (before != NULL &&
             rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share * (1.0 * nodes / nodes_before - 1)))
             continue;
-        if (!add_nodes(s, o, nodes, 1, e, one))
+        enum added r = add_nodes(s, o, nodes, 1, e, one);
+        if (r == BEATEN)
+            return 0;
+        if (r == WORSE)
             continue;
         jumped = 0;
         nodes_before = nodes;
@@ -174,6 +197,9 @@ static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_us
             return -1;
     }
     *ret_useful = s->list.n > before;
+    size_t best;
+    if (candidate_choose(s->b, &s->list, &best, 1) == 1)
+        s->best_nodes = s->list.items[best].nodes;
     return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #define EVALUATION_BUDGET 3000
 #define MICRO_BATCH_MAX 256
+#define LINKS_WAIT 0.35        /* share of a step in communication from which offload is tried too */
 #define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
 
 struct walk {
@@ -322,6 +323,19 @@ static void walk_offloaded(struct walk *w)
     w->offload = OFFLOAD_NONE;
 }
 
+/* A layout that fits and then mostly waits for its links: with the optimizer's state in host memory less has to be cut
+ * and moved, and the faster of the two is kept. */
+static void walk_around_links(struct walk *w)
+{
+    if (!satisfied(w) || w->found->best.step.communication_share < LINKS_WAIT)
+        return;
+    if (w->w->offload != OFFLOAD_UNSTATED || w->j->full_precision || w->j->frozen)
+        return;
+    w->offload = OFFLOAD_OPTIMIZER;
+    walk_all(w);
+    w->offload = OFFLOAD_NONE;
+}
+
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
                   struct err *err)
 {
@@ -343,6 +357,8 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
         }
         if (!satisfied(&w))
             walk_offloaded(&w);
+        else if (!named(l))
+            walk_around_links(&w);
         if (!satisfied(&w) && j->shape.nodes > 1) {
             w.cross_nodes = true;
             walk_all(&w);
