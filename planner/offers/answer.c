@@ -40,7 +40,7 @@ static void add_supply(struct option *o, const char *role, const struct offer *o
     const struct rate *rate = NULL;
     for (size_t i = 0; i < o->cost.n_lines; i++) {
         const struct cost_line *l = &o->cost.lines[i];
-        if (l->sku != offer->sku || (l->section == SECTION_INFERENCE_RESERVE) != serve ||
+        if (l->sku != offer->sku || l->by_card != by_card || (l->section == SECTION_INFERENCE_RESERVE) != serve ||
             (most != NULL && l->minor <= most->minor))
             continue;
         const struct rate *r = rate_of_line(offer, by_card, l);

@@ -2,6 +2,7 @@
 #include "planner/offers/candidate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "planner/offers/phases.h"
 
@@ -165,7 +166,7 @@ static bool may_take(const struct chooser *k, size_t i, const size_t *chosen, si
     for (size_t j = 0; j < n; j++) {
         const struct candidate *taken = &k->l->items[chosen[j]];
         if (chosen[j] == i || alike(taken, c) ||
-            (order == CHOOSE_OTHER_CARD && taken->offer->sku->gpu == c->offer->sku->gpu))
+            (order == CHOOSE_OTHER_CARD && taken->offer->sku->gpu->gpu_class == c->offer->sku->gpu->gpu_class))
             return false;
     }
     return true;
@@ -219,6 +220,9 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
         note_text(note_add(&d->warnings, "desensitise_before"), "provider", c->offer->sku->provider->id);
     else if (b->workload->constraints.data_sensitive)
         note_text(note_add(&d->reasons, "data_stays"), "provider", c->offer->sku->provider->id);
+    if (strcmp(c->offer->sku->gpu->vendor, "NVIDIA") != 0)
+        note_text(note_text(note_add(&d->warnings, "other_software"), "gpu", c->offer->sku->gpu->name), "vendor",
+                  c->offer->sku->gpu->vendor);
     if (c->estimate->confidence == CONF_MEASURED)
         note_add(&d->reasons, "speed_measured");
     double staging = candidate_staging_hours(b);

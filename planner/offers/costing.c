@@ -131,6 +131,7 @@ static int add_use(struct bill *bill, const struct offer *o, const struct rate *
         .unit_price_micros = r->unit_micros,
         .tax_code = o->sku->tax_code,
         .mode = r->mode,
+        .by_card = r->per_card,
         .price = r->price,
     };
     money_wide quantity = r->days > 0 ? (money_wide)u->permits * r->quantity_milli

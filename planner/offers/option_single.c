@@ -31,12 +31,13 @@ struct single_search {
     bool any_offer;
 };
 
+/* What even the biggest machine lacks says most. */
 static void remember_miss(struct single_search *s, const struct gpu *gpu, int cards, const struct estimate *e)
 {
-    double gap = (e->memory.total_gb - e->memory.usable_gb) * cards;
-    if (s->miss != NULL && gap >= s->short_by_gb)
+    double all = e->memory.usable_gb * cards;
+    if (s->miss != NULL && all <= s->miss->memory.usable_gb * s->miss_cards)
         return;
-    s->short_by_gb = gap;
+    s->short_by_gb = fmax(0, e->memory.total_gb - e->memory.usable_gb) * cards;
     s->miss = e;
     s->miss_gpu = gpu;
     s->miss_cards = cards;
@@ -56,8 +57,16 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
         remember_miss(s, o->sku->gpu, cards, e);
         return NULL;
     }
-    if (o->sku->host_memory_gb > 0 && e->training.host_memory_gb > o->sku->host_memory_gb)
-        return NULL; /* the offload does not fit this host */
+    if (o->sku->host_memory_gb > 0 && e->training.host_memory_gb > o->sku->host_memory_gb) {
+        struct note *n = build_refuse(s->b, KIND_SINGLE_MACHINE, "host_memory"); /* the offload does not fit the host */
+        double gap = e->training.host_memory_gb - o->sku->host_memory_gb;
+        if (n->n_args > 0 && n->short_by <= gap)
+            return NULL;
+        n->short_by = gap;
+        note_num(note_num(note_text(n, "sku", o->sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
+                 o->sku->host_memory_gb);
+        return NULL;
+    }
     return e;
 }
 

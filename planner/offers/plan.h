@@ -38,6 +38,7 @@ struct cost_line {
     int64_t tax_minor;
     const char *tax_code;
     enum pricing_mode mode;
+    bool by_card;              /* buys single cards, not whole nodes */
     double unused_share;       /* of a commitment; 0 otherwise */
     const struct price *price; /* NULL where the figure is an assumption (then `assumption` names it) */
     const char *assumption;

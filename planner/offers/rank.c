@@ -45,14 +45,18 @@ void rank_limits(struct build *b, const struct option_list *l)
     }
 }
 
-/* What the option asks of the team against what it can run: 0 = easy, 1 = beyond it. */
+/* What the option asks of the team against what it can run: 0 = easy, 1 = beyond it. Nodes ask, and so does a card that
+ * runs other software than the usual and was not measured. */
 static double team_gap(const struct build *b, const struct draft *d)
 {
     enum team team = b->workload->constraints.team;
     double most = candidate_team_nodes(&b->a, team == TEAM_UNSTATED ? TEAM_SINGLE_NODE : team);
     double ability = log2(fmax(1, most)) + 1;
     double nodes = d->kind == KIND_SINGLE_MACHINE ? 0.5 : fmax(2, d->groups[d->train_group].units);
-    return fmin(1, (log2(nodes) + 1) / (ability + 1));
+    double cluster = fmin(1, (log2(nodes) + 1) / (ability + 1));
+    const struct gpu *gpu = d->groups[d->train_group].offer->sku->gpu;
+    bool ported = strcmp(gpu->vendor, "NVIDIA") == 0 || b->measured_gpu == gpu;
+    return ported ? cluster : fmax(cluster, b->a.port_gap);
 }
 
 static double risk_index(const struct build *b, const struct draft *d)

@@ -181,7 +181,7 @@ static void list_assumed(const struct build *b, struct plan *plan)
 
 static void list_warnings(const struct build *b, struct plan *plan)
 {
-    if (b->workload->constraints.mix_gpus)
+    if (b->workload->constraints.mix_gpus || b->workload->constraints.n_gpus > 1)
         note_add(&plan->warnings, "slow_card_gates");
     for (size_t i = 0; i < b->price_missing.n; i++)
         *note_add(&plan->warnings, "") = b->price_missing.items[i];

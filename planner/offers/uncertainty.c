@@ -6,7 +6,7 @@
 
 #include "planner/offers/reserve.h"
 
-enum { KNOTS = 9 };
+enum { KNOTS = 7 };
 enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */
 
 /* The 90th percentile of the standard normal distribution: half an 80 % band. */
