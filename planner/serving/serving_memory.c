@@ -150,11 +150,21 @@ static double share_of_card(const struct replica *r, const struct serving_point 
     return fmax(share, fmin(r->k->util_most, wanted / usable));
 }
 
+/* Weights of the fullest card: in a pipeline the first stage also holds the embedding, the last the head. llama.cpp
+ * cuts by memory instead. */
+static double heaviest_stage(const struct replica *r)
+{
+    double even = r->bytes.total / ((double)r->tp * r->pp);
+    if (r->pp <= 1 || r->engine.kind == EK_LOCAL)
+        return even;
+    return fmax(even, (r->bytes.total - r->bytes.vocab) / ((double)r->tp * r->pp) + r->bytes.head / r->tp);
+}
+
 struct serving_memory serving_memory_of(const struct replica *r, const struct serving_point *p)
 {
     const struct serving_constants *k = r->k;
     double cards = (double)r->tp * r->pp, usable = r->card.usable;
-    struct serving_memory m = {.weights = r->bytes.total / cards};
+    struct serving_memory m = {.weights = heaviest_stage(r)};
     if (r->engine.kind == EK_LOCAL)
         usable = r->card.label; /* the published rule is in label GiB */
     engine_share(r, p, &m);

@@ -156,3 +156,11 @@ Test(serving_memory, windows_hold_less)
     double credit = e.serving.max_concurrency / (e.serving.kv_cache_tokens / 16384);
     cr_expect_float_eq(credit, 1.764, 0.01, "logged 284.25 for 2,640,144 tokens; got a credit of %.3f", credit);
 }
+
+/* Logged: an 8B in four pipeline stages holds 4.26 GiB on the first card, not a quarter (3.77). */
+Test(serving_memory, pipeline_ends_are_heavier)
+{
+    struct estimate e = answer((struct ask){.model = "llama-3.1-8b", .gpu = "h100-sxm5-80g", .gpus = 4, .tp = 1, .pp = 4,
+                                            .engine = ENGINE_VLLM, .version = "0.19", .format = WF_BF16, .max_len = 8192});
+    cr_expect_float_eq(e.memory.weights_gb / 1.073741824, 4.26, 0.05, "%.2f GiB", e.memory.weights_gb / 1.073741824);
+}
