@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/enum_alias.h"
 #include "api/message.h"
 #include "api/utf8.h"
 #include "base/buf.h"
@@ -185,7 +186,7 @@ static void decode_enum(struct decode *d, const struct jfield *f, json_t *v, con
     }
     enum workload_enum e = (enum workload_enum)f->detail;
     int n;
-    if (workload_enum_parse(e, json_string_value(v), &n))
+    if (enum_alias_parse(e, json_string_value(v), &n))
         jspec_unknown_value(d, pointer, "unknown_value", json_string_value(v), workload_enum_choices(e));
     else
         *(int *)dest = n;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/decode.h"
+#include "api/enum_alias.h"
 #include "tests/api/client.h"
 
 static const struct {
@@ -127,6 +128,28 @@ Test(fields, every_choice_is_taken_and_no_other)
                 cr_expect_str_neq(code, "wrong_type", "%s/%s %s", tables[t].pointer, f->name, word);
             }
         }
+}
+
+Test(fields, wire_values_by_their_second_names)
+{
+    static const struct {
+        enum workload_enum of;
+        const char *alias, *name; /* NULL = refused */
+    } names[] = {{ENUM_ENGINE, "TensorRT-LLM", "tensorrt_llm"}, {ENUM_ENGINE, "trtllm", "tensorrt_llm"},
+                 {ENUM_ENGINE, "steam", NULL},                  {ENUM_PRECISION, "BF16", "bf16"},
+                 {ENUM_PRECISION, "bfloat16", "bf16"},          {ENUM_PRECISION, "fp9", NULL},
+                 {ENUM_WEIGHT_FORMAT, "gguf_q4_0", "gguf_q4_k_m"}, {ENUM_WEIGHT_FORMAT, "Q8_0", "gguf_q8_0"},
+                 {ENUM_WEIGHT_FORMAT, "gguf_iq4_nl", "gguf_iq4_xs"}, {ENUM_WEIGHT_FORMAT, "W4A16", "int4"},
+                 {ENUM_WEIGHT_FORMAT, "q9", NULL},              {ENUM_SHARDING, "FSDP", "zero3"},
+                 {ENUM_KIND, "single-machine", "single_machine"}, {ENUM_METHOD, "magic", NULL},
+                 {ENUM_ENGINE, "an engine with a name that is far too long to be one", NULL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int value = -1;
+        int rc = enum_alias_parse(names[i].of, names[i].alias, &value);
+        cr_expect_eq(rc == 0, names[i].name != NULL, "%s", names[i].alias);
+        if (rc == 0 && names[i].name)
+            cr_expect_str_eq(workload_enum_name(names[i].of, value), names[i].name, "%s", names[i].alias);
+    }
 }
 
 static const struct {
