@@ -68,6 +68,7 @@ static void resolve_outer(const struct job *j, struct fabric *f)
 {
     const struct training_constants *k = j->k;
     f->outer_latency = k->node_latency;
+    f->spread_loss = k->spread_loss;
     if (j->shape.nodes < 2)
         return;
     double gbps = j->shape.inter_gbps_per_node;
@@ -119,7 +120,8 @@ double fabric_ring(const struct fabric *f, struct group g, bool tensor)
     /* The ring leaves the domain once; as many rings as there are groups in it share the way out. */
     int inside = ranks_in_domain(f, g);
     double out = f->domain_out * inside / f->domain;
-    return inside > 1 ? fmin(inner, out) : out;
+    double domains = (double)g.n / inside;
+    return (inside > 1 ? fmin(inner, out) : out) / (1 + f->spread_loss * log2(domains));
 }
 
 /* Distinct places out of n that k independent choices hit. */
