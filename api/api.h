@@ -18,9 +18,9 @@
 void api_init(void);
 
 struct api_request {
-    const char *method;          /* exact: "GET", ... */
-    const char *path;            /* raw, undecoded, without the query */
-    const char *query;           /* raw, without '?'; NULL or "" = none */
+    const char *method;                                                  /* exact: "GET", ... */
+    const char *path;                                                    /* raw, undecoded, without the query */
+    const char *query;                                                   /* raw, without '?'; NULL or "" = none */
     const char *content_type, *accept, *accept_language, *if_none_match; /* NULL = header absent */
     const char *request_id;
     const void *body;
@@ -36,22 +36,25 @@ struct api_request {
 struct api_response {
     int status;
     const char *content_type;
-    char *body;                  /* malloc'd; the caller frees (or hands it to MHD); NULL when body_len is 0 */
+    char *body; /* malloc'd; the caller frees (or hands it to MHD); NULL when body_len is 0 */
     size_t body_len;
-    struct { const char *name; char value[512]; } headers[API_HEADERS_MAX]; /* ETag, Allow, Content-Language, ... */
+    struct {
+        const char *name;
+        char value[512];
+    } headers[API_HEADERS_MAX]; /* ETag, Allow, Content-Language, ... */
     size_t n_headers;
-    bool head;                   /* HEAD: headers as for GET, body not to be sent */
+    bool head; /* HEAD: headers as for GET, body not to be sent */
 };
 
 /* What the route needs, known before a body byte is read. */
 struct api_route_info {
     bool found;
-    int status;                  /* 0 = go on; 404 or 405 (allow filled) otherwise */
+    int status; /* 0 = go on; 404 or 405 (allow filled) otherwise */
     char allow[64];
-    bool wants_body;             /* content type must be application/json */
-    size_t body_max;             /* bytes; above: 413 */
-    bool run_pool;               /* to be run on a worker thread */
-    const char *metric;          /* stable low-cardinality label: "POST /api/v1/plans" */
+    bool wants_body;    /* content type must be application/json */
+    size_t body_max;    /* bytes; above: 413 */
+    bool run_pool;      /* to be run on a worker thread */
+    const char *metric; /* stable low-cardinality label: "POST /api/v1/plans" */
 };
 
 void api_match(const char *method, const char *path, struct api_route_info *ret);

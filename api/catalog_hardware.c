@@ -22,16 +22,16 @@ static void provenance(struct encode *e, const char *source, const char *date, c
     jw_string(&e->w, "note", note && *note ? note : NULL);
 }
 
-#define COLLECTION(stem, list, wire, filter_list)                                                                     \
-    static size_t stem##_count(const struct catalog *c)                                                               \
+#define COLLECTION(stem, list, wire, filter_list)                                                                      \
+    static size_t stem##_count(const struct catalog *c)                                                                \
     {                                                                                                                  \
         return c->n_##list;                                                                                            \
     }                                                                                                                  \
-    static void stem##_id(const struct catalog *c, size_t i, char out[COLLECTION_ID_MAX])                             \
+    static void stem##_id(const struct catalog *c, size_t i, char out[COLLECTION_ID_MAX])                              \
     {                                                                                                                  \
         copy_id(out, c->list[i].id);                                                                                   \
     }                                                                                                                  \
-    const struct collection collection_##list = {wire,         stem##_count,     stem##_id,                            \
+    const struct collection collection_##list = {wire,          stem##_count,     stem##_id,                           \
                                                  stem##_encode, stem##_attribute, filter_list}
 
 /* ---- models ------------------------------------------------------------------------------------------------ */

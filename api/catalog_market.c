@@ -197,8 +197,8 @@ static const char *price_attribute(const struct catalog *c, size_t i, const char
     return provider_attribute_of(seller(p), filter);
 }
 
-static const char *const price_filters[] = {"city", "gpu",          "provider", "kind",
-                                            "sku",  "pricing_mode", "subject",  "state", NULL};
+static const char *const price_filters[] = {"city",         "gpu",     "provider", "kind", "sku",
+                                            "pricing_mode", "subject", "state",    NULL};
 const struct collection collection_prices = {"prices",     price_count,     price_id,
                                              price_encode, price_attribute, price_filters};
 

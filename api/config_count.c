@@ -48,7 +48,8 @@ static double attention(const struct config_view *v, const struct model *m, unsi
 {
     double h = m->hidden, d = m->head_dim, a = m->heads, g = m->kv_heads, n;
     if (m->kv_lora_rank > 0) {
-        double k = m->kv_lora_rank, q = m->q_lora_rank, rope = m->rope_head_dim, value = m->v_head_dim > 0 ? m->v_head_dim : d;
+        double k = m->kv_lora_rank, q = m->q_lora_rank, rope = m->rope_head_dim,
+               value = m->v_head_dim > 0 ? m->v_head_dim : d;
         n = q > 0 ? h * q + q + q * a * (d + rope) : h * a * (d + rope);
         return n + h * (k + rope) + k + k * a * (d + value) + a * value * h;
     }
@@ -82,8 +83,9 @@ static double mamba2(const struct config_view *v, double h)
         head = number(v, head, NAMES("head_dim", "headdim"));
         heads = number(v, heads, NAMES("num_heads"));
     }
-    double inner = heads > 0 ? heads * head
-                             : number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h, NAMES("mamba_d_ssm", "d_inner"));
+    double inner = heads > 0
+                       ? heads * head
+                       : number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h, NAMES("mamba_d_ssm", "d_inner"));
     heads = heads > 0 ? heads : inner / head;
     double groups = number(v, 1, NAMES("n_groups", "mamba_n_groups", "mamba_ngroups", "ngroups"));
     double state = number(v, 128, NAMES("ssm_state_size", "state_size", "mamba_d_state", "d_state"));
@@ -122,7 +124,8 @@ static double mixer(const struct config_view *v, const struct model *m)
         return 4 * h * h + h * number(v, 3, NAMES("conv_L_cache"));
     case MIX_RGLRU:
         width = number(v, h, NAMES("lru_width"));
-        return 3 * h * width + width * 5 + 2 * width * width / number(v, 1, NAMES("num_attention_heads")) + 3 * width + 2 * width;
+        return 3 * h * width + width * 5 + 2 * width * width / number(v, 1, NAMES("num_attention_heads")) + 3 * width +
+               2 * width;
     default:
         return 0;
     }
@@ -145,14 +148,16 @@ static double vision(const struct config_view *v, double text_hidden)
                    config_number(&eye, NAMES("num_global_layers"));
     double ratio = number(&eye, 4, NAMES("mlp_ratio"));
     double inner = number(&eye, width * ratio, NAMES("intermediate_size", "ffn_hidden_size"));
-    bool gated = strstr(config_string(&eye, "hidden_act"), "silu") || strstr(config_string(&eye, "hidden_act"), "swiglu");
+    bool gated =
+        strstr(config_string(&eye, "hidden_act"), "silu") || strstr(config_string(&eye, "hidden_act"), "swiglu");
     double patch = number(&eye, 14, NAMES("patch_size", "spatial_patch_size"));
     double merge = number(&eye, 1, NAMES("spatial_merge_size"));
     double image = config_number(&eye, NAMES("image_size"));
     double positions = image > 0 ? image / patch * (image / patch) : number(&eye, 0, NAMES("num_position_embeddings"));
     double layer = 4 * width * width + (gated ? 3 : 2) * width * inner + 4 * width + inner + 5 * width;
     double joined = width * merge * merge;
-    double projector = merge > 1 ? joined * joined + joined * text_hidden : width * text_hidden + text_hidden * text_hidden;
+    double projector =
+        merge > 1 ? joined * joined + joined * text_hidden : width * text_hidden + text_hidden * text_hidden;
     double frames = number(&eye, 1, NAMES("temporal_patch_size"));
     return depth * layer + 3 * patch * patch * frames * width + positions * width + projector;
 }

@@ -34,8 +34,10 @@ static const struct config_family families[] = {
     {"gpt2", GPT | F_TIED | F_POSITIONS, 0, 12, 768, 12, 0, 0, 50257, 1024},
     {"gpt_neox", GPT, 0, 44, 6144, 64, 0, 24576, 50432, 2048},
     {"gptneox", GPT, 0, 44, 6144, 64, 0, 24576, 50432, 2048},
-    {"gpt_neo", F_PLAIN | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS | F_TIED | F_POSITIONS, 0, 24, 2048, 16, 0, 0, 50257, 2048},
-    {"gptneo", F_PLAIN | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS | F_TIED | F_POSITIONS, 0, 24, 2048, 16, 0, 0, 50257, 2048},
+    {"gpt_neo", F_PLAIN | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS | F_TIED | F_POSITIONS, 0, 24, 2048, 16, 0, 0, 50257,
+     2048},
+    {"gptneo", F_PLAIN | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS | F_TIED | F_POSITIONS, 0, 24, 2048, 16, 0, 0, 50257,
+     2048},
     {"gptj", F_PLAIN | F_MLP_BIAS | F_NORM_BIAS | F_ONE_NORM | F_HEAD_BIAS, 0, 28, 4096, 16, 0, 0, 50400, 2048},
     {"codegen", F_PLAIN | F_MLP_BIAS | F_NORM_BIAS | F_ONE_NORM | F_HEAD_BIAS, 0, 28, 4096, 16, 0, 0, 50400, 2048},
     {"gpt_bigcode", GPT | F_TIED | F_POSITIONS | F_MULTI_QUERY, 0, 12, 768, 12, 0, 0, 50257, 1024},
@@ -149,9 +151,9 @@ static const char *architecture(json_t *o)
 /* The part of a bigger configuration that is the language model. */
 static json_t *text_part(json_t *root)
 {
-    static const char *const names[] = {"text_config", "language_config",       "llm_config",  "llm",
+    static const char *const names[] = {"text_config",    "language_config",       "llm_config",     "llm",
                                         "thinker_config", "language_model_config", "decoder_config", "decoder",
-                                        "model_config", "text_model_config",      "config",      "model"};
+                                        "model_config",   "text_model_config",     "config",         "model"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         json_t *part = json_object_get(root, names[i]);
         if (json_is_object(part) && json_object_size(part) > 0)
@@ -184,8 +186,9 @@ static const char *other_file(json_t *o)
         {"image_processor_type", "preprocessor_config.json"},
         {"zero_optimization", "a DeepSpeed configuration"},
     };
-    bool dimensions = json_object_get(o, "hidden_size") || json_object_get(o, "d_model") || json_object_get(o, "n_embd") ||
-                      json_object_get(o, "num_hidden_layers") || json_object_get(o, "n_layer");
+    bool dimensions = json_object_get(o, "hidden_size") || json_object_get(o, "d_model") ||
+                      json_object_get(o, "n_embd") || json_object_get(o, "num_hidden_layers") ||
+                      json_object_get(o, "n_layer");
     for (size_t i = 0; !dimensions && i < sizeof signs / sizeof *signs; i++)
         if (json_object_get(o, signs[i][0]))
             return signs[i][1];
@@ -223,7 +226,9 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
     lower(ret->type, sizeof ret->type, type ? type : *arch ? arch : guessed_type(ret->text));
     if (!ret->type[0]) /* diffusers */
         lower(ret->type, sizeof ret->type,
-              json_is_string(json_object_get(root, "_class_name")) ? json_string_value(json_object_get(root, "_class_name")) : "");
+              json_is_string(json_object_get(root, "_class_name"))
+                  ? json_string_value(json_object_get(root, "_class_name"))
+                  : "");
     if (strncmp(ret->type, "rwforcausallm", 13) == 0 || strncmp(ret->type, "rwmodel", 7) == 0)
         (void)snprintf(ret->type, sizeof ret->type, "falcon");
     ret->family = family_of(ret->type);
@@ -247,8 +252,8 @@ static json_t *usable(json_t *v)
 
 json_t *config_member(const struct config_view *v, const char *name)
 {
-    static const char *const parts[] = {"attn_config", "ffn_config", "ssm_cfg", "ssm_config", "moe", "moe_config",
-                                        "linear_attn_config"};
+    static const char *const parts[] = {"attn_config", "ffn_config", "ssm_cfg",           "ssm_config",
+                                        "moe",         "moe_config", "linear_attn_config"};
     json_t *found = usable(json_object_get(v->text, name));
     for (size_t i = 0; !found && i < sizeof parts / sizeof *parts; i++)
         found = usable(json_object_get(json_object_get(v->text, parts[i]), name));

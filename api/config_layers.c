@@ -133,7 +133,9 @@ static int moe_layers(const struct config_view *v, const struct model *m, int to
         return 0;
     json_t *frequency = config_member(v, "moe_layer_freq"), *listed = config_member(v, "moe_layers");
     if (json_is_array(frequency))
-        return (int)(config_number(v, (const char *const[]){"moe_layer_freq", NULL}) * (double)json_array_size(frequency) + 0.5);
+        return (int)(config_number(v, (const char *const[]){"moe_layer_freq", NULL}) *
+                         (double)json_array_size(frequency) +
+                     0.5);
     if (json_is_array(listed) && json_array_size(listed) > 0)
         return (int)json_array_size(listed);
     int dense = m->dense_layers + (int)json_array_size(config_member(v, "mlp_only_layers"));

@@ -62,9 +62,14 @@ static size_t copy_string(struct buf *out, const char *s, size_t n, size_t i)
 /* What JSON does not know, as JSON does. */
 static size_t copy_token(struct buf *out, const char *s, size_t n, size_t i)
 {
-    static const char *const words[][2] = {{"True", "true"},   {"False", "false"},     {"None", "null"},
-                                           {"NaN", "null"},    {"Infinity", "null"},   {"-Infinity", "null"},
-                                           {"torch.bfloat16", "\"bfloat16\""}, {"torch.float16", "\"float16\""},
+    static const char *const words[][2] = {{"True", "true"},
+                                           {"False", "false"},
+                                           {"None", "null"},
+                                           {"NaN", "null"},
+                                           {"Infinity", "null"},
+                                           {"-Infinity", "null"},
+                                           {"torch.bfloat16", "\"bfloat16\""},
+                                           {"torch.float16", "\"float16\""},
                                            {"torch.float32", "\"float32\""}};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (word_at(s, n, i, words[k][0])) {
@@ -101,8 +106,9 @@ static json_t *parse_block(const char *s, size_t n)
 
 static bool has_dimensions(json_t *block)
 {
-    static const char *const names[] = {"hidden_size", "d_model", "n_embd", "n_embed", "dim", "num_hidden_layers",
-                                        "n_layer", "n_layers", "num_layers", "decoder_layers", NULL};
+    static const char *const names[] = {"hidden_size", "d_model",           "n_embd",  "n_embed",
+                                        "dim",         "num_hidden_layers", "n_layer", "n_layers",
+                                        "num_layers",  "decoder_layers",    NULL};
     struct config_view view;
     const char *why;
     return config_view_of(block, &view, &why) && config_number(&view, names) > 0;
@@ -143,7 +149,8 @@ static json_t *bare_value(const char *s, size_t *ret_len)
         return NULL;
     double number = strtod(s + quote, &end);
     if (end == s + quote + n)
-        return strcspn(s + quote, ".eE") >= n ? json_integer((json_int_t)strtoll(s + quote, NULL, 10)) : json_real(number);
+        return strcspn(s + quote, ".eE") >= n ? json_integer((json_int_t)strtoll(s + quote, NULL, 10))
+                                              : json_real(number);
     if ((n == 4 && strncasecmp(s + quote, "true", 4) == 0) || (n == 5 && strncasecmp(s + quote, "false", 5) == 0))
         return json_boolean(n == 4);
     return json_stringn(s + quote, n);

@@ -21,23 +21,23 @@ enum { /* what kind of layer carries the tokens from one to the next */
        MIX_RGLRU      /* RecurrentGemma */
 };
 
-enum { /* traits of a family, as bits */
-       F_PLAIN = 1,          /* FFN of two matrices; gated without this bit */
-       F_TIED = 2,           /* what an absent tie_word_embeddings means */
+enum {              /* traits of a family, as bits */
+       F_PLAIN = 1, /* FFN of two matrices; gated without this bit */
+       F_TIED = 2,  /* what an absent tie_word_embeddings means */
        F_QKV_BIAS = 4,
        F_OUT_BIAS = 8,
        F_MLP_BIAS = 16,
        F_NORM_BIAS = 32,
-       F_ENCODER = 64,       /* sees both ways, no cache, no head */
+       F_ENCODER = 64, /* sees both ways, no cache, no head */
        F_ENCODER_DECODER = 128,
-       F_POSITIONS = 256,    /* a learned table of positions */
-       F_ONE_NORM = 512,     /* attention and FFN in parallel behind one norm */
+       F_POSITIONS = 256, /* a learned table of positions */
+       F_ONE_NORM = 512,  /* attention and FFN in parallel behind one norm */
        F_FOUR_NORMS = 1024,
        F_QK_NORM = 2048,
        F_MULTI_QUERY = 4096, /* one key-value head unless stated */
        F_HALF_FFN = 8192,    /* the stated FFN width covers both branches */
        F_HEAD_BIAS = 16384,
-       F_SEGMENTS = 32768,   /* BERT: segment table, pooler, norm behind the embedding */
+       F_SEGMENTS = 32768,       /* BERT: segment table, pooler, norm behind the embedding */
        F_MIX_EVERYWHERE = 65536, /* layers that list no attention have none at all */
        F_ALL_BIAS = F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS
 };
@@ -51,9 +51,9 @@ struct config_family {
 };
 
 struct config_view {
-    json_t *root, *text;  /* borrowed; text is root where nothing is nested */
-    json_t *vision;       /* NULL = none */
-    char type[64];        /* model_type of the text part, or made from its architecture; lower case */
+    json_t *root, *text;                /* borrowed; text is root where nothing is nested */
+    json_t *vision;                     /* NULL = none */
+    char type[64];                      /* model_type of the text part, or made from its architecture; lower case */
     const struct config_family *family; /* never NULL */
     bool family_known;
 };

@@ -19,7 +19,10 @@ static void take_config(struct decode *d, json_t *value, const char *pointer, vo
 }
 
 #define OF(member) offsetof(struct model_input, member)
-#define DIM(name, min, max) {#name, J_INT, OF(model.name), (min), (max), 0, 0, NULL, NULL}
+#define DIM(name, min, max)                                                                                            \
+    {                                                                                                                  \
+#name, J_INT, OF(model.name), (min), (max), 0, 0, NULL, NULL                                                   \
+    }
 
 static const struct jfield model_fields[] = {
     {"preset", J_STRING, OF(preset), 1, 100, 0, 0, NULL, NULL},
@@ -90,7 +93,9 @@ void decode_model(struct decode *d, json_t *value, const char *pointer, struct m
     jspec_decode(d, &spec_model, value, pointer, &in);
     if (d->faults->n + d->faults->dropped != before)
         return;
-    const char *extra = in.preset ? architecture_member(value, true) : in.config ? architecture_member(value, false) : NULL;
+    const char *extra = in.preset   ? architecture_member(value, true)
+                        : in.config ? architecture_member(value, false)
+                                    : NULL;
     if (in.preset && in.config)
         extra = "config";
     if (extra) {

@@ -143,10 +143,14 @@ static bool already_faulty(const struct decode *d, size_t n, const char *pointer
 static bool is_consequence(const struct decode *d, size_t n, const struct fault *f)
 {
     static const char *const gaps[][2] = {
-        {"/workload/training", "/workload/training/tokens"},   {"/workload/training", "/workload/training/samples"},
-        {"/workload/training", "/workload/training/steps"},    {"/workload/serving", "/workload/serving/requests_per_s"},
-        {"/workload/serving", "/workload/serving/concurrency"}, {"/workload/serving", "/workload/serving/users"},
-        {"/workload", "/workload/training"},                   {"/workload", "/workload/serving"},
+        {"/workload/training", "/workload/training/tokens"},
+        {"/workload/training", "/workload/training/samples"},
+        {"/workload/training", "/workload/training/steps"},
+        {"/workload/serving", "/workload/serving/requests_per_s"},
+        {"/workload/serving", "/workload/serving/concurrency"},
+        {"/workload/serving", "/workload/serving/users"},
+        {"/workload", "/workload/training"},
+        {"/workload", "/workload/serving"},
         {"/workload/training/flops_per_sample", "/workload/measured"},
     };
     for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)

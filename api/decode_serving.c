@@ -39,10 +39,22 @@ static void take_version(struct decode *d, json_t *value, const char *pointer, v
 }
 
 #define OF(member) offsetof(struct serving, member)
-#define ENUM(name, e) {#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL}
-#define BOOL(name) {#name, J_BOOL, OF(name), 0, 0, 0, 0, NULL, NULL}
-#define INT(name, min, max) {#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL}
-#define NUMBER(name, min, max, flags) {#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL}
+#define ENUM(name, e)                                                                                                  \
+    {                                                                                                                  \
+#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL                                                              \
+    }
+#define BOOL(name)                                                                                                     \
+    {                                                                                                                  \
+#name, J_BOOL, OF(name), 0, 0, 0, 0, NULL, NULL                                                                \
+    }
+#define INT(name, min, max)                                                                                            \
+    {                                                                                                                  \
+#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
+    }
+#define NUMBER(name, min, max, flags)                                                                                  \
+    {                                                                                                                  \
+#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
+    }
 
 static const struct jfield serving_fields[] = {
     {"model", J_CUSTOM, 0, 0, 0, 0, 0, NULL, take_own_model},

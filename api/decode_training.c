@@ -15,11 +15,26 @@ static void take_fp8_recipe(struct decode *d, json_t *value, const char *pointer
 }
 
 #define OF(member) offsetof(struct training, member)
-#define ENUM(name, e) {#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL}
-#define TRI(name) {#name, J_TRI, OF(name), 0, 0, 0, 0, NULL, NULL}
-#define INT(name, min, max) {#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL}
-#define AMOUNT(name, max) {#name, J_AMOUNT, OF(name), 1, (max), 0, 0, NULL, NULL}
-#define NUMBER(name, min, max, flags) {#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL}
+#define ENUM(name, e)                                                                                                  \
+    {                                                                                                                  \
+#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL                                                              \
+    }
+#define TRI(name)                                                                                                      \
+    {                                                                                                                  \
+#name, J_TRI, OF(name), 0, 0, 0, 0, NULL, NULL                                                                 \
+    }
+#define INT(name, min, max)                                                                                            \
+    {                                                                                                                  \
+#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
+    }
+#define AMOUNT(name, max)                                                                                              \
+    {                                                                                                                  \
+#name, J_AMOUNT, OF(name), 1, (max), 0, 0, NULL, NULL                                                          \
+    }
+#define NUMBER(name, min, max, flags)                                                                                  \
+    {                                                                                                                  \
+#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
+    }
 
 static const struct jfield training_fields[] = {
     ENUM(method, ENUM_METHOD),

@@ -15,8 +15,8 @@ bool decode_currency(struct decode *d, json_t *value, const char *pointer, char 
     int64_t rate;
     date_t on;
     bool well_formed = strlen(s) == 3 && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
-    bool known = well_formed && (strcmp(s, "CNY") == 0 || !d->catalog ||
-                                 catalog_fx(d->catalog, s, "CNY", d->today, &rate, &on) == 0);
+    bool known = well_formed &&
+                 (strcmp(s, "CNY") == 0 || !d->catalog || catalog_fx(d->catalog, s, "CNY", d->today, &rate, &on) == 0);
     if (!known) {
         jspec_unknown_value(d, pointer, "unknown_currency", s, "");
         return false;
@@ -81,8 +81,14 @@ static void take_measured_gpu(struct decode *d, json_t *value, const char *point
 }
 
 #define OF(member) offsetof(struct measured, member)
-#define INT(name, min, max) {#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL}
-#define NUMBER(name, min, max, flags) {#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL}
+#define INT(name, min, max)                                                                                            \
+    {                                                                                                                  \
+#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
+    }
+#define NUMBER(name, min, max, flags)                                                                                  \
+    {                                                                                                                  \
+#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
+    }
 
 static const struct jfield measured_fields[] = {
     {"gpu", J_CUSTOM, OF(gpu), 0, 0, 0, 0, NULL, take_measured_gpu},

@@ -91,7 +91,7 @@ static void encode_own(struct encode *e, const struct own_hardware *o)
         jw_number(w, "break_even_utilisation", o->break_even_utilisation);
         jw_number(w, "utilisation", o->utilisation);
     } else {
-        static const char *const members[] = {"servers", "three_year_cost", "equivalent_rental",
+        static const char *const members[] = {"servers", "three_year_cost",        "equivalent_rental",
                                               "ratio",   "break_even_utilisation", "utilisation"};
         for (size_t i = 0; i < sizeof members / sizeof *members; i++)
             jw_null(w, members[i]);

@@ -24,7 +24,8 @@ struct csv_form {
 /* Reads "rank,gross_cny" into form->keep; NULL, or the first name that is no column. `currency` is the plan's. */
 const char *plan_columns_select(struct csv_form *form, char *names, const char *currency);
 /* Flat CSV: one row an option. */
-void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p, const struct csv_form *form);
+void encode_plan_csv(struct encode *e, const struct decoded_plan *in, const struct plan *p,
+                     const struct csv_form *form);
 
 /* The table of `suanpan plan FILE`: no line wider than 80 columns. */
 void encode_plan_text(struct encode *e, const struct decoded_plan *in, const struct plan *p);

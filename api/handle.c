@@ -119,7 +119,8 @@ void api_problem(const struct api_request *req, const char *slug, const char *de
     enum api_error error = api_error_by_slug(slug);
     char allow[64];
     int status;
-    if (error == API_ERROR_body_too_large && !detail && (c.route = route_find(req->method, req->path, c.id, &status, allow)))
+    if (error == API_ERROR_body_too_large && !detail &&
+        (c.route = route_find(req->method, req->path, c.id, &status, allow)))
         refuse_size(&c);
     else
         respond_problem(&c, error, detail, NULL, NULL);

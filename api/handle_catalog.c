@@ -48,8 +48,8 @@ static size_t read_parameters(struct call *c, const struct collection *col, stru
         if (is_presentation(c, pair, at, d))
             continue;
         if (col && strcmp(pair->name, "limit") == 0) {
-            bool digits = pair->value[0] && strlen(pair->value) < 6 &&
-                          strspn(pair->value, "0123456789") == strlen(pair->value);
+            bool digits =
+                pair->value[0] && strlen(pair->value) < 6 && strspn(pair->value, "0123456789") == strlen(pair->value);
             limit = digits ? (size_t)strtoul(pair->value, NULL, 10) : 0;
             if (limit < 1 || limit > LIMIT_MAX)
                 jspec_out_of_range(d, at, 1, LIMIT_MAX, false);

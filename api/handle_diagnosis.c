@@ -47,7 +47,10 @@ static void take_times(struct decode *d, json_t *value, const char *pointer, voi
     b->in.n_iteration_times = times ? n : 0;
 }
 
-#define PASTE(name) {#name, J_CUSTOM, offsetof(struct diagnosis_body, in.name), 0, 0, 0, 0, NULL, take_paste}
+#define PASTE(name)                                                                                                    \
+    {                                                                                                                  \
+#name, J_CUSTOM, offsetof(struct diagnosis_body, in.name), 0, 0, 0, 0, NULL, take_paste                        \
+    }
 
 static const struct jfield fields[] = {
     PASTE(nvidia_smi),
@@ -234,7 +237,8 @@ static bool decode_body(struct call *c, struct decode *d, struct diagnosis_body 
     jspec_decode(d, &spec_diagnosis, root, "", b);
     json_decref(root);
     const struct diagnosis_input *in = &b->in;
-    bool any = in->nvidia_smi || in->nvidia_smi_csv || in->dmon || in->topo || in->training_log || in->n_iteration_times;
+    bool any =
+        in->nvidia_smi || in->nvidia_smi_csv || in->dmon || in->topo || in->training_log || in->n_iteration_times;
     int language = c->language;
     if (b->language && workload_enum_parse(ENUM_LANGUAGE, b->language, &language))
         jspec_unknown_value(d, "/language", "unknown_value", b->language, workload_enum_choices(ENUM_LANGUAGE));

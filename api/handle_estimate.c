@@ -51,8 +51,8 @@ void handle_estimate(struct call *c)
     }
     struct buf body;
     buf_init(&body, RESPONSE_MAX);
-    struct encode e = {.w = {.out = &body}, .catalog = c->req->catalog, .language = c->language,
-                       .currency = in.workload.currency};
+    struct encode e = {
+        .w = {.out = &body}, .catalog = c->req->catalog, .language = c->language, .currency = in.workload.currency};
     encode_estimate(&e, NULL, &est, &in.assumed, &in.workload.model);
     respond_body(c, CONTENT_JSON, &body);
 }

@@ -61,8 +61,8 @@ static void answer(struct call *c, struct planned *p, bool csv)
     if (csv && !read_form(c, p, &form))
         return;
     buf_init(&body, RESPONSE_MAX);
-    struct encode e = {.w = {.out = &body}, .catalog = c->req->catalog, .language = c->language,
-                       .currency = p->plan.currency};
+    struct encode e = {
+        .w = {.out = &body}, .catalog = c->req->catalog, .language = c->language, .currency = p->plan.currency};
     if (csv)
         encode_plan_csv(&e, &p->in, &p->plan, &form);
     else
@@ -183,8 +183,8 @@ void api_plan_text(const struct api_request *req, const char *language, struct a
     if (res->status == 0 && make_plan(&c, p)) {
         struct buf body;
         buf_init(&body, RESPONSE_MAX);
-        struct encode e = {.w = {.out = &body}, .catalog = req->catalog, .language = c.language,
-                           .currency = p->plan.currency};
+        struct encode e = {
+            .w = {.out = &body}, .catalog = req->catalog, .language = c.language, .currency = p->plan.currency};
         encode_plan_text(&e, &p->in, &p->plan);
         respond_body(&c, CONTENT_TEXT, &body);
         return;

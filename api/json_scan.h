@@ -14,8 +14,8 @@
 #define JSON_PASTED_MAX 1048576
 
 struct json_place {
-    int line, column;   /* 1-based; 0 = not known. Columns count bytes' characters (code points). */
-    size_t position;    /* byte offset */
+    int line, column; /* 1-based; 0 = not known. Columns count bytes' characters (code points). */
+    size_t position;  /* byte offset */
 };
 
 enum json_scan_result { JSON_SCAN_OK = 0, JSON_SCAN_DEEP, JSON_SCAN_MANY, JSON_SCAN_LONG };

@@ -28,7 +28,7 @@ void jw_string(struct jw *w, const char *key, const char *s); /* NULL = null */
 void jw_string_n(struct jw *w, const char *key, const char *s, size_t n);
 void jw_number(struct jw *w, const char *key, double v);
 void jw_int(struct jw *w, const char *key, int64_t v);
-void jw_int_or_null(struct jw *w, const char *key, int64_t v); /* 0 = null */
+void jw_int_or_null(struct jw *w, const char *key, int64_t v);   /* 0 = null */
 void jw_number_or_null(struct jw *w, const char *key, double v); /* 0 = null */
 void jw_bool(struct jw *w, const char *key, bool v);
 void jw_tri(struct jw *w, const char *key, enum tri v);

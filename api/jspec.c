@@ -23,7 +23,8 @@ json_t *jspec_parse(struct decode *d, const void *bytes, size_t len, const char 
     json_t *root = json_loadb(len ? bytes : "", len, JSON_REJECT_DUPLICATES, &why);
     if (root)
         return root;
-    d->place = (struct json_place){.line = why.line > 0 ? why.line : 1, .column = why.column > 0 ? why.column : 1,
+    d->place = (struct json_place){.line = why.line > 0 ? why.line : 1,
+                                   .column = why.column > 0 ? why.column : 1,
                                    .position = why.position > 0 ? (size_t)why.position : 0};
     if (json_error_code(&why) == json_error_out_of_memory)
         err_set(err, ERR_NOMEM, "parsing JSON");
@@ -54,8 +55,7 @@ void jspec_pointer(char out[JSPEC_POINTER_MAX], const char *pointer, const char 
 
 /* ---- faults ------------------------------------------------------------------------------------------------ */
 
-static void add_fault(struct decode *d, const char *pointer, const char *code, const struct message_arg *args,
-                      size_t n)
+static void add_fault(struct decode *d, const char *pointer, const char *code, const struct message_arg *args, size_t n)
 {
     const char *template = message_find(d->language, "fault.", code);
     struct buf text;

@@ -30,7 +30,7 @@ struct decode {
     struct {
         bool has;
         double min, max;
-    } limits[FAULTS_MAX]; /* beside faults->items */
+    } limits[FAULTS_MAX];    /* beside faults->items */
     struct json_place place; /* of a syntax error */
     const char *limit;       /* "depth", "nodes", "string": which limit the body broke; NULL = none */
 };

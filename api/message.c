@@ -233,7 +233,8 @@ static void sku_words(char out[200], enum language language, const struct sku *s
 
 /* A thing of the catalog by its name, a wire value by its term, anything else as it is. An argument that is called
  * "sku" wants the id. */
-static const char *words_of(enum language language, const struct note_arg *a, const struct catalog *c, char scratch[200])
+static const char *words_of(enum language language, const struct note_arg *a, const struct catalog *c,
+                            char scratch[200])
 {
     const char *value = a->text, *term = message_find(language, "term.", value);
     if (term || !c || strcmp(a->name, "sku") == 0)
@@ -325,7 +326,8 @@ enum language message_language(const char *accept_language)
         if (at)
             q = strtod(at + 2, NULL);
         bool english = tag >= 2 && strncasecmp(p, "en", 2) == 0 && (tag == 2 || p[2] == '-');
-        bool chinese = (tag >= 2 && strncasecmp(p, "zh", 2) == 0 && (tag == 2 || p[2] == '-')) || (tag == 1 && *p == '*');
+        bool chinese =
+            (tag >= 2 && strncasecmp(p, "zh", 2) == 0 && (tag == 2 || p[2] == '-')) || (tag == 1 && *p == '*');
         if ((english || chinese) && q > best) {
             best = q;
             chosen = english ? LANG_EN : LANG_ZH_CN;

@@ -1,7 +1,8 @@
 /* message.h — every word the service says, in both languages, from the files of api/messages.
  *
  * Keys: "note.<code>" for what the planner notes, "fault.<code>" for what is wrong with a member, "error.<slug>" for
- * problem titles, "term.<id>" for the names of wire values, "assumption.<name>" for assumptions, "text.<id>" for the rest. Placeholders are {name}.
+ * problem titles, "term.<id>" for the names of wire values, "assumption.<name>" for assumptions, "text.<id>" for the
+ * rest. Placeholders are {name}.
  */
 #ifndef SUANPAN_API_MESSAGE_H
 #define SUANPAN_API_MESSAGE_H

@@ -52,8 +52,8 @@ static int multi_query_heads(const struct config_view *v, const struct model *m)
         flag = config_flag(v, "multi_query_attention");
     bool one = flag == 1 || (flag < 0 && (v->family->traits & F_MULTI_QUERY));
     /* Falcon's larger models group by 8 and say so in a key that pasted extracts drop. */
-    bool grouped = strcmp(v->type, "falcon") == 0 &&
-                   (config_flag(v, "new_decoder_architecture") == 1 || m->heads >= 128);
+    bool grouped =
+        strcmp(v->type, "falcon") == 0 && (config_flag(v, "new_decoder_architecture") == 1 || m->heads >= 128);
     return grouped ? 8 : one ? 1 : 0;
 }
 
@@ -72,7 +72,8 @@ static void read_heads(const struct config_view *v, struct model *m)
     if (m->kv_heads == 0 && v->text != v->root)
         m->kv_heads = v->family->kv_heads;
     m->kv_heads = either(m->kv_heads, m->heads);
-    m->head_dim = whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size", "head_size"));
+    m->head_dim =
+        whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size", "head_size"));
     if (m->head_dim == 0 && strncmp(v->type, "gemma", 5) == 0)
         m->head_dim = 256;
     if (m->head_dim == 0 && m->heads > 0)
@@ -98,8 +99,9 @@ static void read_latent_attention(const struct config_view *v, struct model *m)
 
 static bool has_glu(const struct config_view *v)
 {
-    static const char *const names[] = {"hidden_act", "activation_function", "hidden_activation", "activation",
-                                        "activation_type", "feed_forward_proj", "dense_act_fn", "ffn_type", "ffn_act_fn"};
+    static const char *const names[] = {"hidden_act",      "activation_function", "hidden_activation", "activation",
+                                        "activation_type", "feed_forward_proj",   "dense_act_fn",      "ffn_type",
+                                        "ffn_act_fn"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *s = config_string(v, names[i]);
         if (strstr(s, "glu") || strstr(s, "gated"))
@@ -161,9 +163,9 @@ static void read_ffn(const struct config_view *v, struct model *m)
 {
     read_ffn_kind(v, m);
     double ratio = config_number(v, NAMES("expansion_ratio", "mlp_ratio", "ffn_multipliers"));
-    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner", "inner_hidden_size",
-                               "decoder_ffn_dim", "encoder_ffn_dim", "mlp_hidden_size", "feed_forward_size",
-                               "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim"));
+    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner",
+                               "inner_hidden_size", "decoder_ffn_dim", "encoder_ffn_dim", "mlp_hidden_size",
+                               "feed_forward_size", "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim"));
     if (width == m->hidden && !config_has(v, "intermediate_size") && config_has(v, "hidden_dim"))
         width = 0;
     bool half = (v->family->traits & F_HALF_FFN) || (config_has(v, "mlp_hidden_size") && m->ffn == FFN_GATED);
@@ -191,10 +193,11 @@ static void read_experts(const struct config_view *v, struct model *m)
         m->experts = 0;
         return;
     }
-    m->experts_per_token = either(whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk",
-                                                 "moe_k", "n_experts_per_token", "num_selected_experts", "moe_router_topk",
-                                                 "top_k_experts", "router_topk", "experts_top_k", "num_experts_per_layer")),
-                                  2);
+    m->experts_per_token =
+        either(whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k",
+                              "n_experts_per_token", "num_selected_experts", "moe_router_topk", "top_k_experts",
+                              "router_topk", "experts_top_k", "num_experts_per_layer")),
+               2);
     int own = whole(v, NAMES("moe_intermediate_size", "moe_ffn_hidden_size", "expert_ffn_hidden_size",
                              "ffn_hidden_size_expert", "expert_intermediate_size"));
     int dense = whole(v, NAMES("intermediate_size_mlp"));
@@ -218,7 +221,8 @@ static void read_experts(const struct config_view *v, struct model *m)
 static void read_cache(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     int window = whole(v, NAMES("sliding_window", "attention_chunk_size", "attention_window_size"));
-    bool used = config_flag(v, "use_sliding_window") != 0 && window > 0 && (m->max_context == 0 || window < m->max_context);
+    bool used =
+        config_flag(v, "use_sliding_window") != 0 && window > 0 && (m->max_context == 0 || window < m->max_context);
     m->window = used && l->mixed == 0 ? window : 0;
     if (l->attention == 0 && l->windowed == 0)
         m->no_attention = true;

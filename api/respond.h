@@ -3,8 +3,8 @@
 #define SUANPAN_API_RESPOND_H
 
 #include "api/errors.h"
-#include "api/jspec.h"
 #include "api/json_write.h"
+#include "api/jspec.h"
 #include "api/route.h"
 
 #define RESPONSE_MAX (16u << 20)

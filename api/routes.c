@@ -13,8 +13,8 @@
     }
 
 const struct route api_routes[] = {
-    {"POST", "/api/v1/plans", "POST /api/v1/plans", ROUTE_BODY | ROUTE_POOL | ROUTE_CATALOG, 64 * KIB,
-     handle_plan_post, NULL},
+    {"POST", "/api/v1/plans", "POST /api/v1/plans", ROUTE_BODY | ROUTE_POOL | ROUTE_CATALOG, 64 * KIB, handle_plan_post,
+     NULL},
     {"GET", "/api/v1/plans", "GET /api/v1/plans", ROUTE_POOL | ROUTE_CATALOG, 0, handle_plan_get, NULL},
     {"GET", "/api/v1/plans.json", "GET /api/v1/plans.json", ROUTE_POOL | ROUTE_CATALOG, 0, handle_plan_get, "json"},
     {"GET", "/api/v1/plans.csv", "GET /api/v1/plans.csv", ROUTE_POOL | ROUTE_CATALOG, 0, handle_plan_get, "csv"},

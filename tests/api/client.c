@@ -74,7 +74,9 @@ struct reply ask(struct ask a)
     struct api_request req = {.method = a.method,
                               .path = a.path,
                               .query = a.query,
-                              .content_type = a.content_type ? a.content_type : a.body ? "application/json" : NULL,
+                              .content_type = a.content_type ? a.content_type
+                                              : a.body       ? "application/json"
+                                                             : NULL,
                               .accept = a.accept,
                               .accept_language = a.language ? a.language : "en",
                               .if_none_match = a.if_none_match,

@@ -12,7 +12,7 @@ struct reply {
     char content_type[80];
     char *text; /* NUL-terminated */
     size_t len;
-    json_t *json; /* NULL where the body is none */
+    json_t *json;            /* NULL where the body is none */
     struct api_response raw; /* headers */
 };
 

@@ -73,12 +73,18 @@ Test(contract, every_table_is_written_down)
     static const struct {
         const char *name;
         const struct jspec *spec;
-    } tables[] = {{"Workload", &spec_workload},          {"ModelInput", &spec_model},
-                  {"TrainingInput", &spec_training},     {"LayoutInput", &spec_layout},
-                  {"MeasuredInput", &spec_measured},     {"ServingInput", &spec_serving},
-                  {"ConstraintsInput", &spec_constraints}, {"HardwareInput", &spec_hardware},
-                  {"InterLinkInput", &spec_inter_link},  {"OperatingPointInput", &spec_operating_point},
-                  {"EstimateRequest", &spec_estimate},   {"PlanRequest", &spec_plan}};
+    } tables[] = {{"Workload", &spec_workload},
+                  {"ModelInput", &spec_model},
+                  {"TrainingInput", &spec_training},
+                  {"LayoutInput", &spec_layout},
+                  {"MeasuredInput", &spec_measured},
+                  {"ServingInput", &spec_serving},
+                  {"ConstraintsInput", &spec_constraints},
+                  {"HardwareInput", &spec_hardware},
+                  {"InterLinkInput", &spec_inter_link},
+                  {"OperatingPointInput", &spec_operating_point},
+                  {"EstimateRequest", &spec_estimate},
+                  {"PlanRequest", &spec_plan}};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         json_t *schema = schema_named(tables[t].name);
         cr_assert_not_null(schema, "%s", tables[t].name);

@@ -23,9 +23,9 @@ static int decode_line(const char *text, size_t len, struct decoded_estimate *re
 
 Test(decode, every_published_measurement_is_understood)
 {
-    static const char *const suites[] = {"serve-fits",     "serve-latency", "serve-memory",       "serve-single-stream",
-                                         "serve-throughput", "train-memory", "train-scaling",      "train-scaling-hard",
-                                         "train-throughput"};
+    static const char *const suites[] = {"serve-fits",          "serve-latency",      "serve-memory",
+                                         "serve-single-stream", "serve-throughput",   "train-memory",
+                                         "train-scaling",       "train-scaling-hard", "train-throughput"};
     size_t cases = 0;
     for (size_t s = 0; s < sizeof suites / sizeof *suites; s++) {
         char path[100];
@@ -65,7 +65,8 @@ static const struct {
     {"negative amount", WORKLOAD("\"tokens\": -5}"), "#/workload/training/tokens", "out_of_range"},
     {"outside physics", WORKLOAD("\"tokens\": 1e300}"), "#/workload/training/tokens", "out_of_range"},
     {"half a token", WORKLOAD("\"tokens\": 1.5}"), "#/workload/training/tokens", "not_whole"},
-    {"unknown method", "{\"workload\": {\"model\": {\"params_b\": 7}, \"training\": {\"method\": \"magic\", " TOKENS "}}}",
+    {"unknown method",
+     "{\"workload\": {\"model\": {\"params_b\": 7}, \"training\": {\"method\": \"magic\", " TOKENS "}}}",
      "#/workload/training/method", "unknown_value"},
     {"no amount of work", WORKLOAD("\"seq_len\": 4096}"), "#/workload/training", "required"},
     {"two amounts of work", WORKLOAD(TOKENS ", \"samples\": 5}"), "#/workload/training", "mutually_exclusive"},
@@ -80,7 +81,8 @@ static const struct {
      "#/workload/constraints/deadline_on", "in_the_past"},
     {"no such day", WORKLOAD(TOKENS "}, \"constraints\": {\"start_on\": \"2027-02-30\"}"),
      "#/workload/constraints/start_on", "not_a_date"},
-    {"two loads", "{\"workload\": {\"model\": {\"params_b\": 7}, \"serving\": {\"requests_per_s\": 1, \"concurrency\": 2}}}",
+    {"two loads",
+     "{\"workload\": {\"model\": {\"params_b\": 7}, \"serving\": {\"requests_per_s\": 1, \"concurrency\": 2}}}",
      "#/workload/serving", "mutually_exclusive"},
     {"no work at all", "{\"workload\": {\"model\": {\"params_b\": 7}}}", "#/workload", "required"},
     {"no model", "{\"workload\": {\"training\": {\"method\": \"lora\", " TOKENS "}}}", "#/workload/model", "required"},
@@ -88,27 +90,31 @@ static const struct {
      "{\"workload\": {\"model\": {\"preset\": \"gpt-9\"}, \"training\": {\"method\": \"lora\", " TOKENS "}}}",
      "#/workload/model/preset", "unknown_preset"},
     {"a long name of wide characters",
-     "{\"workload\": {\"model\": {\"preset\": \"大模型大模型大模型大模型大模型大模型大模型大模型大模型\"}, \"training\": {\"method\": \"lora\", " TOKENS "}}}",
+     "{\"workload\": {\"model\": {\"preset\": \"大模型大模型大模型大模型大模型大模型大模型大模型大模型\"}, "
+     "\"training\": {\"method\": \"lora\", " TOKENS "}}}",
      "#/workload/model/preset", "unknown_preset"},
     {"preset and architecture",
-     "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\", \"layers\": 3}, \"training\": {\"method\": \"lora\", " TOKENS "}}}",
+     "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\", \"layers\": 3}, \"training\": {\"method\": "
+     "\"lora\", " TOKENS "}}}",
      "#/workload/model/layers", "one_of"},
     {"unknown GPU", WORKLOAD(TOKENS "}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\", \"z80\"]}"),
      "#/workload/constraints/gpus/1", "unknown_gpu"},
-    {"unknown kind", WORKLOAD(TOKENS "}, \"constraints\": {\"kinds\": [\"barge\"]}"),
-     "#/workload/constraints/kinds/0", "unknown_value"},
-    {"money as a number", WORKLOAD(TOKENS "}, \"constraints\": {\"budget\": {\"amount\": 200000, \"currency\": \"CNY\"}}"),
+    {"unknown kind", WORKLOAD(TOKENS "}, \"constraints\": {\"kinds\": [\"barge\"]}"), "#/workload/constraints/kinds/0",
+     "unknown_value"},
+    {"money as a number",
+     WORKLOAD(TOKENS "}, \"constraints\": {\"budget\": {\"amount\": 200000, \"currency\": \"CNY\"}}"),
      "#/workload/constraints/budget/amount", "wrong_type"},
     {"money with three decimals",
      WORKLOAD(TOKENS "}, \"constraints\": {\"budget\": {\"amount\": \"1.234\", \"currency\": \"CNY\"}}"),
      "#/workload/constraints/budget/amount", "not_money"},
-    {"negative money", WORKLOAD(TOKENS "}, \"constraints\": {\"budget\": {\"amount\": \"-1.00\", \"currency\": \"CNY\"}}"),
+    {"negative money",
+     WORKLOAD(TOKENS "}, \"constraints\": {\"budget\": {\"amount\": \"-1.00\", \"currency\": \"CNY\"}}"),
      "#/workload/constraints/budget/amount", "out_of_range"},
     {"unknown currency", WORKLOAD(TOKENS "}, \"currency\": \"XTS\""), "#/workload/currency", "unknown_currency"},
     {"unknown assumption", WORKLOAD(TOKENS "}, \"assumptions\": {\"moon_phase\": 1}"),
      "#/workload/assumptions/moon_phase", "unknown_assumption"},
-    {"measured without its card", WORKLOAD(TOKENS "}, \"measured\": {\"tokens_per_s\": 100}"), "#/workload/measured/gpu",
-     "required"},
+    {"measured without its card", WORKLOAD(TOKENS "}, \"measured\": {\"tokens_per_s\": 100}"),
+     "#/workload/measured/gpu", "required"},
     {"a slash in a name", WORKLOAD(TOKENS "}, \"a/b~c\": 1"), "#/workload/a~1b~0c", "unknown_field"},
     {"control character", WORKLOAD(TOKENS "}, \"name\": \"a\\u0007b\""), "#/workload/name", "control_character"},
     {"workload is an array", "{\"workload\": []}", "#/workload", "wrong_type"},
@@ -120,7 +126,8 @@ Test(decode, every_refusal_has_its_pointer_and_code)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         for (int zh = 0; zh < 2; zh++) {
-            struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = refusals[i].body, .language = zh ? "zh-CN" : "en"});
+            struct reply r =
+                ask((struct ask){.path = "/api/v1/plans", .body = refusals[i].body, .language = zh ? "zh-CN" : "en"});
             cr_expect_eq(r.status, 422, "%s: %d %s", refusals[i].what, r.status, r.text);
             cr_expect(has_fault(&r, refusals[i].pointer, refusals[i].code), "%s: %s", refusals[i].what, r.text);
             cr_expect_str_eq(r.content_type, "application/problem+json; charset=utf-8");

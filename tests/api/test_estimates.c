@@ -17,8 +17,8 @@ static double number_at(json_t *o, const char *a, const char *b)
 
 Test(estimates, one_published_case_of_every_source_answers, .timeout = 120)
 {
-    static const char *const suites[] = {"train-throughput", "train-memory",    "train-scaling", "train-whole-run",
-                                         "serve-throughput", "serve-memory",    "serve-fits",    "serve-latency"};
+    static const char *const suites[] = {"train-throughput", "train-memory", "train-scaling", "train-whole-run",
+                                         "serve-throughput", "serve-memory", "serve-fits",    "serve-latency"};
     for (size_t s = 0; s < sizeof suites / sizeof *suites; s++) {
         char path[100], last[200] = "";
         snprintf(path, sizeof path, "tests/data/accuracy/%s.jsonl", suites[s]);
@@ -31,7 +31,8 @@ Test(estimates, one_published_case_of_every_source_answers, .timeout = 120)
                 snprintf(last, sizeof last, "%s", source);
                 char *body = json_dumps(json_object_get(c, "request"), 0);
                 struct reply r = ask((struct ask){.path = "/api/v1/estimates", .body = body});
-                cr_expect_eq(r.status, 200, "%s %s: %s", suites[s], json_string_value(json_object_get(c, "id")), r.text);
+                cr_expect_eq(r.status, 200, "%s %s: %s", suites[s], json_string_value(json_object_get(c, "id")),
+                             r.text);
                 reply_done(&r);
                 free(body);
             }
@@ -45,7 +46,9 @@ Test(estimates, without_an_amount_of_work_hours_are_null)
 {
     struct reply r = ask((struct ask){
         .path = "/api/v1/estimates",
-        .body = "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\"}}, " HARDWARE "}"});
+        .body =
+            "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\"}}, " HARDWARE
+            "}"});
     cr_assert_eq(r.status, 200, "%s", r.text);
     cr_expect(json_is_null(json_object_get(json_object_get(r.json, "training"), "gpu_hours")));
     cr_expect(json_is_null(json_object_get(r.json, "serving")));
@@ -85,8 +88,9 @@ Test(estimates, a_pasted_config_is_the_model)
         cr_expect_float_eq(number_at(r.json, "serving", "kv_bytes_per_token"), 131072, 1);
         reply_done(&r);
     }
-    struct reply r = ask((struct ask){.path = "/api/v1/estimates",
-                                      .body = "{\"workload\": {\"model\": {\"config\": {\"peft_type\": \"LORA\"}}, \"serving\": {}}, " HARDWARE "}"});
+    struct reply r = ask((struct ask){
+        .path = "/api/v1/estimates",
+        .body = "{\"workload\": {\"model\": {\"config\": {\"peft_type\": \"LORA\"}}, \"serving\": {}}, " HARDWARE "}"});
     cr_expect_eq(r.status, 422);
     cr_expect(has_fault(&r, "#/workload/model/config", "config_not_understood"), "%s", r.text);
     reply_done(&r);
@@ -99,16 +103,18 @@ Test(estimates, a_reading_above_physics_is_refused)
 {
     struct reply r = ask((struct ask){
         .path = "/api/v1/estimates",
-        .body = "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"full_finetune\"}, "
-                "\"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8, \"tokens_per_s\": 5e9}}, " HARDWARE "}"});
+        .body =
+            "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"full_finetune\"}, "
+            "\"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8, \"tokens_per_s\": 5e9}}, " HARDWARE "}"});
     cr_expect_eq(r.status, 422, "%s", r.text);
     reply_done(&r);
 }
 
 Test(estimates, the_same_request_gives_the_same_bytes)
 {
-    const char *body = "{\"workload\": {\"model\": {\"params_b\": 13}, \"training\": {\"method\": \"full_finetune\", "
-                       "\"tokens\": 1e9}}, \"hardware\": {\"gpu\": \"h100-sxm5-80g\", \"gpus_per_node\": 8, \"nodes\": 4}}";
+    const char *body =
+        "{\"workload\": {\"model\": {\"params_b\": 13}, \"training\": {\"method\": \"full_finetune\", "
+        "\"tokens\": 1e9}}, \"hardware\": {\"gpu\": \"h100-sxm5-80g\", \"gpus_per_node\": 8, \"nodes\": 4}}";
     struct reply a = ask((struct ask){.path = "/api/v1/estimates", .body = body});
     struct reply b = ask((struct ask){.path = "/api/v1/estimates", .body = body});
     cr_expect_eq(a.status, 200, "%s", a.text);
@@ -121,7 +127,8 @@ Test(estimates, readings_become_a_verdict)
 {
     static const char *const bodies[] = {
         "{\"iteration_times_s\": [1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 0.98, 1.0, 1.01, 1.0, 1.0, 0.99]}",
-        "{\"nvidia_smi_csv\": \"index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W]\\n"
+        "{\"nvidia_smi_csv\": \"index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw "
+        "[W]\\n"
         "0, NVIDIA A100-SXM4-80GB, 31 %, 79000 MiB, 81920 MiB, 150.0 W\\n\"}",
         "{\"topo\": \"\\tGPU0\\tGPU1\\tCPU Affinity\\nGPU0\\t X \\tPHB\\t0-15\\nGPU1\\tPHB\\t X \\t0-15\\n\"}"};
     for (size_t i = 0; i < 3; i++) {

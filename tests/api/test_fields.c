@@ -28,10 +28,11 @@ static const struct {
 /* A request in which only the given member is set beside what must be there. */
 static char *request_with(const char *pointer, const char *name, json_t *value)
 {
-    json_t *root = json_loads("{\"workload\": {\"model\": {\"params_b\": 7}, \"training\": {}, \"measured\": {\"layout\": {}}, "
-                              "\"serving\": {\"model\": {\"params_b\": 7}}, \"constraints\": {}}, \"hardware\": {\"gpu\": "
-                              "\"a100-sxm4-80g\", \"inter_link\": {\"kind\": \"roce\"}}, \"layout\": {}, \"at\": {}}",
-                              0, NULL);
+    json_t *root =
+        json_loads("{\"workload\": {\"model\": {\"params_b\": 7}, \"training\": {}, \"measured\": {\"layout\": {}}, "
+                   "\"serving\": {\"model\": {\"params_b\": 7}}, \"constraints\": {}}, \"hardware\": {\"gpu\": "
+                   "\"a100-sxm4-80g\", \"inter_link\": {\"kind\": \"roce\"}}, \"layout\": {}, \"at\": {}}",
+                   0, NULL);
     json_t *at = root;
     char path[200], *save = NULL;
     snprintf(path, sizeof path, "%s", pointer);
@@ -84,7 +85,8 @@ Test(fields, a_value_of_another_type_is_refused)
             fault_at(tables[t].pointer, f->name, boolean ? json_string("x") : json_true(), code);
             cr_expect_str_eq(code, "wrong_type", "%s/%s: %s", tables[t].pointer, f->name, code);
             fault_at(tables[t].pointer, f->name, json_null(), code);
-            cr_expect(code[0] == '\0' || strcmp(code, "required") == 0, "%s/%s null: %s", tables[t].pointer, f->name, code);
+            cr_expect(code[0] == '\0' || strcmp(code, "required") == 0, "%s/%s null: %s", tables[t].pointer, f->name,
+                      code);
         }
 }
 
@@ -135,13 +137,20 @@ Test(fields, wire_values_by_their_second_names)
     static const struct {
         enum workload_enum of;
         const char *alias, *name; /* NULL = refused */
-    } names[] = {{ENUM_ENGINE, "TensorRT-LLM", "tensorrt_llm"}, {ENUM_ENGINE, "trtllm", "tensorrt_llm"},
-                 {ENUM_ENGINE, "steam", NULL},                  {ENUM_PRECISION, "BF16", "bf16"},
-                 {ENUM_PRECISION, "bfloat16", "bf16"},          {ENUM_PRECISION, "fp9", NULL},
-                 {ENUM_WEIGHT_FORMAT, "gguf_q4_0", "gguf_q4_k_m"}, {ENUM_WEIGHT_FORMAT, "Q8_0", "gguf_q8_0"},
-                 {ENUM_WEIGHT_FORMAT, "gguf_iq4_nl", "gguf_iq4_xs"}, {ENUM_WEIGHT_FORMAT, "W4A16", "int4"},
-                 {ENUM_WEIGHT_FORMAT, "q9", NULL},              {ENUM_SHARDING, "FSDP", "zero3"},
-                 {ENUM_KIND, "single-machine", "single_machine"}, {ENUM_METHOD, "magic", NULL},
+    } names[] = {{ENUM_ENGINE, "TensorRT-LLM", "tensorrt_llm"},
+                 {ENUM_ENGINE, "trtllm", "tensorrt_llm"},
+                 {ENUM_ENGINE, "steam", NULL},
+                 {ENUM_PRECISION, "BF16", "bf16"},
+                 {ENUM_PRECISION, "bfloat16", "bf16"},
+                 {ENUM_PRECISION, "fp9", NULL},
+                 {ENUM_WEIGHT_FORMAT, "gguf_q4_0", "gguf_q4_k_m"},
+                 {ENUM_WEIGHT_FORMAT, "Q8_0", "gguf_q8_0"},
+                 {ENUM_WEIGHT_FORMAT, "gguf_iq4_nl", "gguf_iq4_xs"},
+                 {ENUM_WEIGHT_FORMAT, "W4A16", "int4"},
+                 {ENUM_WEIGHT_FORMAT, "q9", NULL},
+                 {ENUM_SHARDING, "FSDP", "zero3"},
+                 {ENUM_KIND, "single-machine", "single_machine"},
+                 {ENUM_METHOD, "magic", NULL},
                  {ENUM_ENGINE, "an engine with a name that is far too long to be one", NULL}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         int value = -1;

@@ -16,9 +16,15 @@ static const char body[] =
 static int status_with(size_t arena_bytes)
 {
     struct arena *arena = arena_new(arena_bytes);
-    struct api_request req = {.method = "POST", .path = "/api/v1/estimates", .content_type = "application/json",
-                              .body = body, .body_len = sizeof body - 1, .catalog = client_catalog(),
-                              .today = date_from_civil(2026, 11, 30), .arena = arena, .request_id = "r"};
+    struct api_request req = {.method = "POST",
+                              .path = "/api/v1/estimates",
+                              .content_type = "application/json",
+                              .body = body,
+                              .body_len = sizeof body - 1,
+                              .catalog = client_catalog(),
+                              .today = date_from_civil(2026, 11, 30),
+                              .arena = arena,
+                              .request_id = "r"};
     struct api_response res;
     api_handle(&req, &res);
     int status = res.status;

@@ -81,8 +81,8 @@ Test(plans, every_example_adds_up_and_repeats_to_the_byte, .timeout = 120)
             check_option(names[k], o);
             cr_expect_eq(json_integer_value(json_object_get(o, "rank")), (json_int_t)i + 1);
         }
-        for (const char *const *kind = (const char *const[]){"single_machine", "small_cluster", "hybrid_cloud",
-                                                             "university_time", NULL};
+        for (const char *const *kind =
+                 (const char *const[]){"single_machine", "small_cluster", "hybrid_cloud", "university_time", NULL};
              *kind; kind++)
             kinds += strstr(a.text, *kind) != NULL;
         cr_expect_eq(kinds, 4, "%s", names[k]);
@@ -123,9 +123,14 @@ Test(plans, the_table_stays_within_80_columns, .timeout = 120)
             size_t len;
             char *body = read_file(names[k], &len), *save = NULL;
             struct arena *arena = arena_new(16u << 20);
-            struct api_request req = {.method = "POST", .path = "/api/v1/plans", .content_type = "application/json",
-                                      .body = body, .body_len = len, .catalog = client_catalog(),
-                                      .today = date_from_civil(2026, 11, 30), .arena = arena};
+            struct api_request req = {.method = "POST",
+                                      .path = "/api/v1/plans",
+                                      .content_type = "application/json",
+                                      .body = body,
+                                      .body_len = len,
+                                      .catalog = client_catalog(),
+                                      .today = date_from_civil(2026, 11, 30),
+                                      .arena = arena};
             struct api_response res;
             api_plan_text(&req, zh ? "zh-CN" : "en", &res);
             cr_assert_eq(res.status, 200);
@@ -141,9 +146,14 @@ Test(plans, a_refusal_is_readable_on_a_terminal)
 {
     struct arena *arena = arena_new(4u << 20);
     const char *body = "{\"workload\": {\"model\": {\"params_b\": -7}}}";
-    struct api_request req = {.method = "POST", .path = "/api/v1/plans", .content_type = "application/json", .body = body,
-                              .body_len = strlen(body), .catalog = client_catalog(),
-                              .today = date_from_civil(2026, 11, 30), .arena = arena};
+    struct api_request req = {.method = "POST",
+                              .path = "/api/v1/plans",
+                              .content_type = "application/json",
+                              .body = body,
+                              .body_len = strlen(body),
+                              .catalog = client_catalog(),
+                              .today = date_from_civil(2026, 11, 30),
+                              .arena = arena};
     struct api_response res;
     api_plan_text(&req, "en", &res);
     cr_expect_eq(res.status, 422);
@@ -165,8 +175,8 @@ Test(plans, get_with_aliases_is_the_same_plan_as_post)
     cr_expect_str_eq(get.text, post.text);
     cr_expect_not_null(reply_header(&get, "ETag"));
     cr_expect_null(reply_header(&post, "ETag"));
-    struct reply again = ask((struct ask){.path = "/api/v1/plans.json", .query = QUERY "&t=5",
-                                          .if_none_match = reply_header(&get, "ETag")});
+    struct reply again = ask(
+        (struct ask){.path = "/api/v1/plans.json", .query = QUERY "&t=5", .if_none_match = reply_header(&get, "ETag")});
     cr_expect_eq(again.status, 304);
     reply_done(&again);
     again = ask((struct ask){.path = "/api/v1/plans.json", .query = QUERY, .accept = "text/csv"});
@@ -180,8 +190,9 @@ Test(plans, get_takes_dotted_names_lists_and_money)
 {
     struct reply r = ask((struct ask){
         .path = "/api/v1/plans",
-        .query = "model=qwen2.5-7b&m=lora&tok=2e8&st=2027-01-04&training.seq_len=2048&gpus=a100-sxm4-80g,H100-80G&bud=300000"
-                 "&kinds=single_machine&assumptions.month_hours=720&mix=0&lang=en&sens=true&mgpu=a100-sxm4-80g&mtps=9000"});
+        .query =
+            "model=qwen2.5-7b&m=lora&tok=2e8&st=2027-01-04&training.seq_len=2048&gpus=a100-sxm4-80g,H100-80G&bud=300000"
+            "&kinds=single_machine&assumptions.month_hours=720&mix=0&lang=en&sens=true&mgpu=a100-sxm4-80g&mtps=9000"});
     cr_expect_eq(r.status, 200, "%s", r.text);
     cr_expect_str_eq(json_string_value(json_object_get(r.json, "language")), "en");
     reply_done(&r);

@@ -6,8 +6,9 @@
 
 #include "tests/api/client.h"
 
-static const char *const collections[] = {"models", "gpus",       "links", "providers", "networks",  "storages", "schedulers",
-                                          "skus",   "prices",     "fx-rates", "tax-codes", "lines", "assumptions"};
+static const char *const collections[] = {"models",    "gpus",       "links",      "providers", "networks",
+                                          "storages",  "schedulers", "skus",       "prices",    "fx-rates",
+                                          "tax-codes", "lines",      "assumptions"};
 
 static struct reply list(const char *name, const char *query)
 {
@@ -30,8 +31,9 @@ Test(reads, pages_put_together_are_the_whole_list)
             cr_assert_not_null(cursor, "%s: next_cursor is always there", collections[i]);
             for (size_t k = 0; k < json_array_size(items) && seen < 500; k++, seen++)
                 if (seen < n)
-                    cr_expect(json_equal(json_array_get(items, k), json_array_get(json_object_get(all.json, "items"), seen)),
-                              "%s %zu", collections[i], seen);
+                    cr_expect(
+                        json_equal(json_array_get(items, k), json_array_get(json_object_get(all.json, "items"), seen)),
+                        "%s %zu", collections[i], seen);
             if (json_is_string(cursor))
                 snprintf(query, sizeof query, "limit=7&cursor=%s", json_string_value(cursor));
             bool end = json_is_null(cursor);
@@ -53,7 +55,8 @@ Test(reads, every_item_answers_under_its_id)
         json_array_foreach(json_object_get(all.json, "items"), k, item)
         {
             char path[200];
-            snprintf(path, sizeof path, "/api/v1/%s/%s", collections[i], json_string_value(json_object_get(item, "id")));
+            snprintf(path, sizeof path, "/api/v1/%s/%s", collections[i],
+                     json_string_value(json_object_get(item, "id")));
             struct reply one = ask((struct ask){.path = path});
             cr_expect_eq(one.status, 200, "%s", path);
             cr_expect(json_equal(one.json, item), "%s", path);

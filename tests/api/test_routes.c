@@ -55,8 +55,8 @@ Test(routes, paths_and_methods)
         if (refused)
             cr_expect_eq(info.status, matches[i].status, "%s %s: %d", matches[i].method, matches[i].path, info.status);
         /* "/" is the form's, which is not of this folder */
-        struct reply r = ask((struct ask){.method = matches[i].method, .path = matches[i].path,
-                                          .unrecorded = strcmp(matches[i].path, "/") == 0});
+        struct reply r = ask((struct ask){
+            .method = matches[i].method, .path = matches[i].path, .unrecorded = strcmp(matches[i].path, "/") == 0});
         cr_expect_eq(r.status, matches[i].status, "%s %s: %d %s", matches[i].method, matches[i].path, r.status, r.text);
         if (matches[i].allow)
             cr_expect_str_eq(reply_header(&r, "Allow"), matches[i].allow, "%s", matches[i].path);
@@ -88,8 +88,12 @@ Test(routes, content_type_and_size)
     static const struct {
         const char *type;
         int status;
-    } types[] = {{"application/json", 400},   {"application/json; charset=UTF-8", 400}, {"Application/JSON", 400},
-                 {"text/plain", 415},         {"application/jsonx", 415},               {"", 415},
+    } types[] = {{"application/json", 400},
+                 {"application/json; charset=UTF-8", 400},
+                 {"Application/JSON", 400},
+                 {"text/plain", 415},
+                 {"application/jsonx", 415},
+                 {"", 415},
                  {"application/json; charset=gbk", 415}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = "{", .content_type = types[i].type});
@@ -135,7 +139,8 @@ Test(routes, a_tag_is_strong_and_knows_the_language)
 
 Test(routes, head_has_the_headers_of_get)
 {
-    struct reply get = ask((struct ask){.path = "/api/v1/links"}), head = ask((struct ask){.method = "HEAD", .path = "/api/v1/links"});
+    struct reply get = ask((struct ask){.path = "/api/v1/links"}),
+                 head = ask((struct ask){.method = "HEAD", .path = "/api/v1/links"});
     cr_expect(head.raw.head && !get.raw.head);
     cr_expect_str_eq(reply_header(&get, "ETag"), reply_header(&head, "ETag"));
     cr_expect_eq(get.len, head.len);
@@ -160,7 +165,8 @@ Test(routes, languages_by_quality)
                 {"english", LANG_ZH_CN},
                 {",,,;;q=,=", LANG_ZH_CN}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_eq(message_language(rows[i].header), rows[i].language, "%s", rows[i].header ? rows[i].header : "(none)");
+        cr_expect_eq(message_language(rows[i].header), rows[i].language, "%s",
+                     rows[i].header ? rows[i].header : "(none)");
 }
 
 Test(routes, every_public_error_has_a_number_of_its_own_and_words)
@@ -175,7 +181,8 @@ Test(routes, every_public_error_has_a_number_of_its_own_and_words)
             cr_expect_str_neq(api_error_info((enum api_error)b)->slug, e->slug);
         }
         struct arena *arena = arena_new(1u << 20);
-        struct api_request req = {.method = "GET", .path = "/x", .request_id = "r", .arena = arena, .accept_language = "en"};
+        struct api_request req = {
+            .method = "GET", .path = "/x", .request_id = "r", .arena = arena, .accept_language = "en"};
         struct api_response res;
         api_problem(&req, e->slug, "why", &res);
         cr_expect_eq(res.status, e->status);
@@ -201,10 +208,14 @@ Test(routes, queries_are_read_strictly)
 {
     static const struct {
         const char *query, *parameter, *code;
-    } rows[] = {{"limit=0", "limit", "out_of_range"},       {"limit=501", "limit", "out_of_range"},
-                {"limit=x", "limit", "out_of_range"},       {"limit=-1", "limit", "out_of_range"},
-                {"color=red", "color", "unknown_parameter"}, {"limit=1&limit=2", "limit", "duplicate_parameter"},
-                {"cursor=nope", "cursor", "bad_cursor"},    {"city=%zz", "", "bad_encoding"},
+    } rows[] = {{"limit=0", "limit", "out_of_range"},
+                {"limit=501", "limit", "out_of_range"},
+                {"limit=x", "limit", "out_of_range"},
+                {"limit=-1", "limit", "out_of_range"},
+                {"color=red", "color", "unknown_parameter"},
+                {"limit=1&limit=2", "limit", "duplicate_parameter"},
+                {"cursor=nope", "cursor", "bad_cursor"},
+                {"city=%zz", "", "bad_encoding"},
                 {"%00=1", "", "bad_encoding"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct reply r = ask((struct ask){.path = "/api/v1/skus", .query = rows[i].query});

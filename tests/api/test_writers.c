@@ -17,9 +17,20 @@ Test(writers, numbers_are_short_and_never_invalid)
     static const struct {
         double value;
         const char *text;
-    } rows[] = {{0, "0"},         {-0.0, "0"},      {1, "1"},          {19.99, "19.99"},   {0.1, "0.1"},
-                {1e9, "1000000000"}, {2.5e-7, "2.5e-07"}, {1e300, "1e+300"}, {-3.25, "-3.25"}, {1.0 / 3, "0.333333333333333"},
-                {NAN, "null"},    {INFINITY, "null"}, {-INFINITY, "null"}, {123456789012345678.0, "1.23456789012346e+17"}};
+    } rows[] = {{0, "0"},
+                {-0.0, "0"},
+                {1, "1"},
+                {19.99, "19.99"},
+                {0.1, "0.1"},
+                {1e9, "1000000000"},
+                {2.5e-7, "2.5e-07"},
+                {1e300, "1e+300"},
+                {-3.25, "-3.25"},
+                {1.0 / 3, "0.333333333333333"},
+                {NAN, "null"},
+                {INFINITY, "null"},
+                {-INFINITY, "null"},
+                {123456789012345678.0, "1.23456789012346e+17"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[32];
         jw_number_text(text, rows[i].value);
@@ -43,9 +54,10 @@ Test(writers, strings_are_escaped)
     jw_price(&w, "p", 12340000, "USD");
     jw_date(&w, "d", DATE_NONE);
     jw_end_object(&w);
-    cr_expect_str_eq(b.data, "{\"a\\\"b\":\"line\\nquote\\\" back\\\\ tab\\t bell\\u0007 中文\",\"n\":null,\"l\":[-5,true],"
-                             "\"m\":{\"amount\":\"-123.45\",\"currency\":\"CNY\"},\"p\":{\"amount\":\"12.34\",\"currency\":"
-                             "\"USD\"},\"d\":null}");
+    cr_expect_str_eq(b.data,
+                     "{\"a\\\"b\":\"line\\nquote\\\" back\\\\ tab\\t bell\\u0007 中文\",\"n\":null,\"l\":[-5,true],"
+                     "\"m\":{\"amount\":\"-123.45\",\"currency\":\"CNY\"},\"p\":{\"amount\":\"12.34\",\"currency\":"
+                     "\"USD\"},\"d\":null}");
     buf_done(&b);
 }
 
@@ -71,10 +83,21 @@ Test(writers, csv_text_is_no_formula)
 {
     static const struct {
         const char *in, *out;
-    } rows[] = {{"=1+1", "\"'=1+1\""},   {"+1", "\"'+1\""},         {"-1", "\"'-1\""},        {"@A1", "\"'@A1\""},
-                {"\tx", "\"'\tx\""},     {"＝1", "\"'＝1\""},       {"＋1", "\"'＋1\""},      {"plain", "plain"},
-                {"a,b", "\"a,b\""},      {"say \"hi\"", "\"say \"\"hi\"\"\""}, {"a\nb", "\"a\nb\""}, {"", ""},
-                {"A100-80G", "A100-80G"}, {" lead", "\" lead\""},   {"=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""}};
+    } rows[] = {{"=1+1", "\"'=1+1\""},
+                {"+1", "\"'+1\""},
+                {"-1", "\"'-1\""},
+                {"@A1", "\"'@A1\""},
+                {"\tx", "\"'\tx\""},
+                {"＝1", "\"'＝1\""},
+                {"＋1", "\"'＋1\""},
+                {"plain", "plain"},
+                {"a,b", "\"a,b\""},
+                {"say \"hi\"", "\"say \"\"hi\"\"\""},
+                {"a\nb", "\"a\nb\""},
+                {"", ""},
+                {"A100-80G", "A100-80G"},
+                {" lead", "\" lead\""},
+                {"=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buf b;
         buf_init(&b, 4096);
@@ -96,8 +119,12 @@ Test(writers, figures_for_people)
     static const struct {
         double value;
         const char *text;
-    } rows[] = {{0, "0"}, {1234567, "1,234,567"}, {61.3, "61.3"}, {0.0421, "0.042"}, {1234.56, "1,235"}, {-1234567.8, "-1,234,568"},
-                {999, "999"}, {3.14159, "3.14"}, {250.04, "250"}, {1e18, "1e+18"}, {NAN, "-"}, {0.5, "0.5"}};
+    } rows[] = {{0, "0"},           {1234567, "1,234,567"},
+                {61.3, "61.3"},     {0.0421, "0.042"},
+                {1234.56, "1,235"}, {-1234567.8, "-1,234,568"},
+                {999, "999"},       {3.14159, "3.14"},
+                {250.04, "250"},    {1e18, "1e+18"},
+                {NAN, "-"},         {0.5, "0.5"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[48];
         message_number(text, rows[i].value);
@@ -109,8 +136,12 @@ Test(writers, templates_take_their_arguments)
 {
     static const struct {
         const char *template, *text;
-    } rows[] = {{"{a} and {b}", "1 and two"}, {"no placeholder", "no placeholder"}, {"{c} stays", "{c} stays"},
-                {"{a", "{a"}, {"}{a}{", "}1{"}, {"", ""}};
+    } rows[] = {{"{a} and {b}", "1 and two"},
+                {"no placeholder", "no placeholder"},
+                {"{c} stays", "{c} stays"},
+                {"{a", "{a"},
+                {"}{a}{", "}1{"},
+                {"", ""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buf b;
         buf_init(&b, 200);
@@ -132,7 +163,10 @@ Test(writers, east_asian_text_takes_two_columns)
     cr_expect_str_eq(b.data, "合肥高..  ab");
     buf_done(&b);
     buf_init(&b, 4096);
-    text_wrap(&b, "每卡约需 72.81 GB，可用 85.03 GB，余量很小，有爆显存的风险；占用最大的是激活值，可以先减小微批次、再打开重计算。", 4, 4);
+    text_wrap(&b,
+              "每卡约需 72.81 GB，可用 85.03 "
+              "GB，余量很小，有爆显存的风险；占用最大的是激活值，可以先减小微批次、再打开重计算。",
+              4, 4);
     for (char *line = b.data, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         cr_expect_leq(text_width(line), 80, "%s", line);

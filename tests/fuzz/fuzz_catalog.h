@@ -18,7 +18,8 @@ static inline const struct catalog *fuzz_catalog(void)
         struct db *db = NULL;
         struct db_config config = {.path = ":memory:", .migrations = &embed_migrations, .seed = &embed_seed};
         api_init();
-        if (db_sqlite.open(&config, &db, &err) || db_sqlite.load_catalog(db, &catalog, &err) || engine_bind(catalog, &err))
+        if (db_sqlite.open(&config, &db, &err) || db_sqlite.load_catalog(db, &catalog, &err) ||
+            engine_bind(catalog, &err))
             abort();
         db_sqlite.close(db);
     }

@@ -24,9 +24,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct api_route_info info;
     struct api_response res;
     struct arena *arena = arena_new(8u << 20);
-    struct api_request req = {.method = text, .path = path, .query = query, .accept_language = query,
-                              .if_none_match = query, .request_id = "fuzz", .catalog = fuzz_catalog(),
-                              .today = date_from_civil(2026, 11, 30), .arena = arena};
+    struct api_request req = {.method = text,
+                              .path = path,
+                              .query = query,
+                              .accept_language = query,
+                              .if_none_match = query,
+                              .request_id = "fuzz",
+                              .catalog = fuzz_catalog(),
+                              .today = date_from_civil(2026, 11, 30),
+                              .arena = arena};
     api_match(text, path, &info);
     api_handle(&req, &res);
     if (res.status < 200 || res.status > 599 || (info.status && info.status != res.status))
