@@ -179,6 +179,7 @@ struct shape build_shape(const struct build *b, const struct sku *sku, int cards
 {
     struct shape s = {.gpu = sku->gpu, .gpus_per_node = cards, .nodes = nodes};
     s.intra = cards > 1 ? sku->intra : INTRA_NONE;
+    s.host_memory_gb = sku->gpus_per_node > 0 ? floor(sku->host_memory_gb * cards / sku->gpus_per_node) : 0;
     if (nodes <= 1)
         return s;
     const struct network *n = network != NULL ? network : sku->network;
@@ -200,6 +201,20 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code)
 {
     return note_add_once(&b->refusals[kind], code);
+}
+
+void build_refuse_host(struct build *b, enum option_kind kind, const struct sku *sku, const struct shape *shape,
+                       const struct estimate *e)
+{
+    double gap = e->training.host_memory_gb - shape->host_memory_gb;
+    if (shape->host_memory_gb <= 0 || !(gap > 0))
+        return;
+    struct note *n = build_refuse(b, kind, "host_memory");
+    if (n->n_args > 0 && n->short_by <= gap)
+        return;
+    n->short_by = gap;
+    note_num(note_num(note_text(n, "sku", sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
+             shape->host_memory_gb);
 }
 
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)

@@ -99,6 +99,9 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
 
 /* Says why a kind has no (further) option; one note a code. */
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code);
+/* The offload that would make it fit is more than this machine's host memory; the smallest miss is told. */
+void build_refuse_host(struct build *b, enum option_kind kind, const struct sku *sku, const struct shape *shape,
+                       const struct estimate *e);
 /* Why nothing on offer could be tried for a kind (no price, city, data rule, lists), or which offers lack a price. */
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer);
 

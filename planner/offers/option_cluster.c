@@ -48,6 +48,8 @@ static void refuse_memory(struct cluster_search *s, const struct offer *o, int n
 {
     const struct memory_estimate *m = &e->memory;
     double gap = (m->total_gb - m->usable_gb) * nodes * o->sku->gpus_per_node;
+    if (!(gap > 0))
+        return;
     struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "memory_wall");
     if (n->n_args > 0 && n->short_by <= gap)
         return;
@@ -156,6 +158,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         if (e == NULL)
             return 0;
         if (e->fits == FITS_NO) {
+            build_refuse_host(s->b, KIND_SMALL_CLUSTER, o->sku, &(struct shape){.host_memory_gb = o->sku->host_memory_gb},
+                              e);
             refuse_memory(s, o, nodes, e);
             continue;
         }

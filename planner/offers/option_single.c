@@ -35,6 +35,8 @@ struct single_search {
 static void remember_miss(struct single_search *s, const struct gpu *gpu, int cards, const struct estimate *e)
 {
     double all = e->memory.usable_gb * cards;
+    if (e->memory.total_gb <= e->memory.usable_gb)
+        return; /* the host is what lacks */
     if (s->miss != NULL && all <= s->miss->memory.usable_gb * s->miss_cards)
         return;
     s->short_by_gb = fmax(0, e->memory.total_gb - e->memory.usable_gb) * cards;
@@ -55,16 +57,7 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
     }
     if (e->fits == FITS_NO) {
         remember_miss(s, o->sku->gpu, cards, e);
-        return NULL;
-    }
-    if (o->sku->host_memory_gb > 0 && e->training.host_memory_gb > o->sku->host_memory_gb) {
-        struct note *n = build_refuse(s->b, KIND_SINGLE_MACHINE, "host_memory"); /* the offload does not fit the host */
-        double gap = e->training.host_memory_gb - o->sku->host_memory_gb;
-        if (n->n_args > 0 && n->short_by <= gap)
-            return NULL;
-        n->short_by = gap;
-        note_num(note_num(note_text(n, "sku", o->sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
-                 o->sku->host_memory_gb);
+        build_refuse_host(s->b, KIND_SINGLE_MACHINE, o->sku, &shape, e);
         return NULL;
     }
     return e;

@@ -169,13 +169,16 @@ struct miss {
 };
 
 /* The estimate where the work fits this shape and has an end; NULL otherwise. */
-static const struct estimate *fitting(struct build *b, const struct shape *shape, struct miss *miss, struct err *err)
+static const struct estimate *fitting(struct build *b, const struct sku *sku, const struct shape *shape,
+                                      struct miss *miss, struct err *err)
 {
     const struct estimate *e = build_physics(b, shape, err);
     if (!e)
         return NULL;
     const double gb = e->memory.total_gb - e->memory.usable_gb;
-    if (e->fits == FITS_NO && (!miss->gpu || gb < miss->short_gb))
+    if (e->fits == FITS_NO)
+        build_refuse_host(b, KIND_UNIVERSITY_TIME, sku, shape, e);
+    if (e->fits == FITS_NO && gb > 0 && (!miss->gpu || gb < miss->short_gb))
         *miss = (struct miss){gb, shape->gpu, e, shape->gpus_per_node};
     return e->fits != FITS_NO && isfinite(build_train_hours(b, e, b->training.parallel_runs)) ? e : NULL;
 }
@@ -190,7 +193,7 @@ static int fewest_cards(struct build *b, const struct sku *sku, struct miss *mis
         cards *= 2;
     for (int tries = 0; sku->sold_by_card && cards < sku->gpus_per_node && tries < 2; tries++, cards *= 2) {
         const struct shape shape = build_shape(b, sku, cards, 1, NULL);
-        if (fitting(b, &shape, miss, err))
+        if (fitting(b, sku, &shape, miss, err))
             return cards;
     }
     return 0;
@@ -212,7 +215,7 @@ static int try_sku(struct build *b, struct option_list *out, const struct offer 
         if (kept == 1 && (!hurry || b->lean))
             break;
         u.shape = build_shape(b, sku, sku->gpus_per_node, nodes, NULL);
-        u.estimate = fitting(b, &u.shape, miss, err);
+        u.estimate = fitting(b, offer->sku, &u.shape, miss, err);
         if (arena_failed(b->arena))
             return err_set(err, ERR_NOMEM, "university options do not fit");
         if (u.estimate && add_draft(b, out, &u, t, err))

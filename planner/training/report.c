@@ -142,6 +142,7 @@ static void note_speed(const struct report *r, struct estimate *e)
         note_num(note_add_once(&e->warnings, "training_tensor_across_nodes"), "tp", c->tp);
     if (j->shape.host_memory_gb > 0 && t->host_memory_gb > j->shape.host_memory_gb) {
         struct note *n = note_add_once(&e->warnings, "training_host_memory_short");
+        e->fits = FITS_NO;
         n->short_by = t->host_memory_gb - j->shape.host_memory_gb;
         note_num(note_num(n, "need_gb", t->host_memory_gb), "have_gb", j->shape.host_memory_gb);
     }

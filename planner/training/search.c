@@ -109,7 +109,8 @@ static void evaluate(struct walk *w, struct cut *c, struct candidate *ret)
         cut_derive(w->j, &k.cut);
         memory_of(w->j, &k.cut, &k.memory);
     }
-    k.fits = k.memory.total <= w->usable;
+    double host = w->j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
+    k.fits = k.memory.total <= w->usable && (host <= 0 || k.memory.host_bytes <= host);
     step_time(w->j, w->f, &k.cut, &k.memory, &k.step);
     *ret = k;
 }
