@@ -100,6 +100,19 @@ static int whole(const struct config_view *v, const char *name)
     return (int)config_number(v, (const char *const[]){name, NULL});
 }
 
+/* Families that leave out how often a layer without a window comes. */
+static int unstated_pattern(const struct config_view *v)
+{
+    static const struct {
+        const char *type;
+        int pattern;
+    } families[] = {{"gemma3", 6}, {"gemma2", 2}, {"llama4", 4}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strncmp(v->type, families[i].type, strlen(families[i].type)) == 0)
+            return families[i].pattern;
+    return 0;
+}
+
 /* Every n-th layer attends (to everything). */
 static bool by_period(const struct config_view *v, struct config_layers *l)
 {
@@ -117,8 +130,8 @@ static bool by_period(const struct config_view *v, struct config_layers *l)
     }
     int pattern = whole(v, "sliding_window_pattern");
     if (pattern == 0)
-        pattern = strncmp(v->type, "gemma3", 6) == 0 ? 6 : strncmp(v->type, "gemma2", 6) == 0 ? 2 : 0;
-    if (pattern > 1 && whole(v, "sliding_window") > 0) {
+        pattern = unstated_pattern(v);
+    if (pattern > 1 && (whole(v, "sliding_window") > 0 || whole(v, "attention_chunk_size") > 0)) {
         l->attention = l->total / pattern;
         l->windowed = l->total - l->attention;
         return true;

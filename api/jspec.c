@@ -10,6 +10,22 @@
 #include "api/utf8.h"
 #include "base/buf.h"
 
+/* What kind of syntax error it is, for the catalogs ("text.syntax_<kind>"). */
+static const char *syntax_kind(int code)
+{
+    static const struct {
+        int code;
+        const char *kind;
+    } kinds[] = {{json_error_premature_end_of_input, "premature_end"}, {json_error_end_of_input_expected, "trailing_data"},
+                 {json_error_duplicate_key, "duplicate_member"},       {json_error_numeric_overflow, "number_overflow"},
+                 {json_error_invalid_utf8, "not_utf8"},                {json_error_null_character, "null_character"},
+                 {json_error_null_byte_in_key, "null_character"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].code == code)
+            return kinds[i].kind;
+    return "invalid";
+}
+
 json_t *jspec_parse(struct decode *d, const void *bytes, size_t len, const char *const *pasted, struct err *err)
 {
     static const char *const limits[] = {NULL, "depth", "nodes", "string"};
@@ -26,6 +42,7 @@ json_t *jspec_parse(struct decode *d, const void *bytes, size_t len, const char 
     d->place = (struct json_place){.line = why.line > 0 ? why.line : 1,
                                    .column = why.column > 0 ? why.column : 1,
                                    .position = why.position > 0 ? (size_t)why.position : 0};
+    d->syntax = syntax_kind((int)json_error_code(&why));
     if (json_error_code(&why) == json_error_out_of_memory)
         err_set(err, ERR_NOMEM, "parsing JSON");
     else

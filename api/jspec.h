@@ -32,6 +32,7 @@ struct decode {
         double min, max;
     } limits[FAULTS_MAX];    /* beside faults->items */
     struct json_place place; /* of a syntax error */
+    const char *syntax;      /* "duplicate_member", "premature_end", ...; NULL = no syntax error */
     const char *limit;       /* "depth", "nodes", "string": which limit the body broke; NULL = none */
 };
 

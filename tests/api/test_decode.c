@@ -181,6 +181,10 @@ Test(decode, not_parseable_is_a_400_with_line_and_column)
         cr_expect_eq(r.status, 400, "%s: %d", broken[i].what, r.status);
         cr_expect_str_eq(json_string_value(json_object_get(r.json, "code")), broken[i].code, "%s", broken[i].what);
         cr_expect_eq(json_integer_value(json_object_get(r.json, "line")), broken[i].line, "%s", broken[i].what);
+        struct reply zh = ask((struct ask){.path = "/api/v1/plans", .body = broken[i].body, .language = "zh-CN"});
+        const char *detail = json_string_value(json_object_get(zh.json, "detail"));
+        cr_expect(detail && strstr(detail, "行第") && !strstr(detail, "expected"), "%s: %s", broken[i].what, zh.text);
+        reply_done(&zh);
         long long column = json_integer_value(json_object_get(r.json, "column"));
         cr_expect(broken[i].column ? column == broken[i].column : column >= 1, "%s: %s", broken[i].what, r.text);
         reply_done(&r);
