@@ -91,8 +91,8 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     return true;
 }
 
-/* What became of one size. WORSE: more nodes of the same offer cost more and finish no sooner, because pilot and migration
- * eat what they save. BEATEN: so many nodes of another offer cost clearly less and finish sooner. */
+/* What became of one size. WORSE: more nodes of the same offer cost more and finish no sooner, because pilot and
+ * migration eat what they save. BEATEN: so many nodes of another offer cost clearly less and finish sooner. */
 enum added { ADDED, WORSE, BEATEN };
 
 static const double CLEARLY = 1.2;
@@ -158,8 +158,8 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         if (e == NULL)
             return 0;
         if (e->fits == FITS_NO) {
-            build_refuse_host(s->b, KIND_SMALL_CLUSTER, o->sku, &(struct shape){.host_memory_gb = o->sku->host_memory_gb},
-                              e);
+            build_refuse_host(s->b, KIND_SMALL_CLUSTER, o->sku,
+                              &(struct shape){.host_memory_gb = o->sku->host_memory_gb}, e);
             refuse_memory(s, o, nodes, e);
             continue;
         }

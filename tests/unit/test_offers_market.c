@@ -1,0 +1,103 @@
+/* The market: lower bounds are lower bounds, and the cheapest offer found is the cheapest there is. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "planner/offers/build.h"
+#include "tests/support/test_catalog.h"
+
+static struct catalog *catalog(void)
+{
+    static struct catalog *c;
+    struct err err = {0};
+    if (c == NULL) {
+        c = test_catalog();
+        cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
+    }
+    return c;
+}
+
+static struct build *build_on(struct workload *w, struct arena *arena)
+{
+    struct plan_request *q = arena_alloc(arena, sizeof *q);
+    struct build *b = arena_alloc(arena, sizeof *b);
+    struct err err = {0};
+    *q = (struct plan_request){.catalog = catalog(), .workload = w};
+    date_parse("2026-11-30", &q->as_of);
+    cr_assert_eq(build_init(b, q, arena, &err), 0, "%s", err.detail);
+    return b;
+}
+
+/* CNY of one card for 30 days, and for an hour by the hour, as market_find orders them. */
+static double month_of(const struct offer *o)
+{
+    double node = o->by_node ? o->node_month_micros / o->sku->gpus_per_node : INFINITY;
+    return fmin(node, o->by_card ? o->card_month_micros : INFINITY) / 1e6;
+}
+
+static double hour_of(const struct offer *o)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < o->n_rates; i++)
+        if (o->rates[i].days == 0)
+            least = fmin(least, (double)o->rates[i].quantity_milli / 1000 * (double)o->rates[i].unit_micros / 1e6 /
+                                    (o->rates[i].per_card ? 1 : o->sku->gpus_per_node));
+    return least;
+}
+
+Test(offers_market, bounds_are_below_every_price)
+{
+    struct workload w;
+    struct arena *arena = arena_new(16 << 20);
+    workload_init(&w);
+    struct build *b = build_on(&w, arena);
+    const struct market_index *m = catalog()->market;
+    size_t priced = 0;
+    for (size_t i = 0; i < catalog()->n_skus; i++) {
+        const struct offer *o = market_offer(b, &catalog()->skus[i], "partner");
+        if (o == NULL)
+            continue;
+        priced++;
+        cr_expect_leq((double)m->month_bound[i] * 0.9999, month_of(o), "%s: %f above %f a month", o->sku->id,
+                      (double)m->month_bound[i], month_of(o));
+        cr_expect_leq((double)m->hour_bound[i] * 0.9999, hour_of(o), "%s", o->sku->id);
+    }
+    cr_expect_gt(priced, 150);
+    arena_free(arena);
+}
+
+static bool allowed(const struct build *b, const struct sku *s, const struct market_query *q)
+{
+    return s->gpu == q->gpu && (q->provider_kinds & 1u << s->provider->kind) && s->max_nodes >= q->nodes &&
+           (!q->data_stays || s->provider->data_stays) && market_provider_allowed(b, s->provider, false);
+}
+
+Test(offers_market, finds_the_cheapest)
+{
+    const char *cities[] = {NULL, "hefei", "wuhan", "shenzhen", "nowhere"};
+    for (size_t k = 0; k < sizeof cities / sizeof *cities; k++) {
+        struct workload w;
+        struct arena *arena = arena_new(16 << 20);
+        workload_init(&w);
+        w.constraints.city = cities[k];
+        struct build *b = build_on(&w, arena);
+        for (size_t g = 0; g < catalog()->n_gpus; g++) {
+            struct market_query q = {.gpu = &catalog()->gpus[g],
+                                     .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
+                                     .nodes = (int)(k % 2) + 1,
+                                     .data_stays = k == 1};
+            const struct offer *found[2];
+            size_t n = market_find(b, &q, found, 2);
+            double least = INFINITY;
+            for (size_t i = 0; i < catalog()->n_skus; i++) {
+                const struct sku *s = &catalog()->skus[i];
+                const struct offer *o = allowed(b, s, &q) ? market_offer(b, s, NULL) : NULL;
+                least = o != NULL ? fmin(least, month_of(o)) : least;
+            }
+            cr_expect_eq(n > 0, isfinite(least), "%s in %s", q.gpu->id, cities[k] != NULL ? cities[k] : "any city");
+            cr_expect(n == 0 || month_of(found[0]) <= least + 1e-9, "%s: %f is not the least %f", q.gpu->id,
+                      n > 0 ? month_of(found[0]) : 0, least);
+            cr_expect(n < 2 || found[0] != found[1]);
+        }
+        arena_free(arena);
+    }
+}
