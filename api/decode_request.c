@@ -173,10 +173,11 @@ static void complete_models(struct decode *d, struct workload *w, struct note_li
 {
     bool custom = w->training.stated && w->training.method == METHOD_CUSTOM;
     bool serves = w->serving.stated && !w->serving.own_model && !(w->serving.months_stated && w->serving.months <= 0);
+    bool needed = serves || (w->training.stated ? !custom : !w->serving.stated);
     size_t from = d->faults->n;
     if (any_model(&w->model))
         model_complete(&w->model, "/workload/model", assumed, d->faults);
-    else if (!already_faulty(d, from, "/workload/model") && (!custom || serves))
+    else if (!already_faulty(d, from, "/workload/model") && needed)
         jspec_fault(d, "/workload/model", "required", NULL, NULL);
     if (w->serving.own_model && any_model(&w->serving.model))
         model_complete(&w->serving.model, "/workload/serving/model", assumed, d->faults);

@@ -53,6 +53,8 @@ void handle_estimate(struct call *c)
     buf_init(&body, RESPONSE_MAX);
     struct encode e = {
         .w = {.out = &body}, .catalog = c->req->catalog, .language = c->language, .currency = in.workload.currency};
-    encode_estimate(&e, NULL, &est, &in.assumed, &in.workload.model);
+    const struct workload *w = &in.workload;
+    bool own = w->model.params <= 0 && w->serving.own_model;
+    encode_estimate(&e, NULL, &est, &in.assumed, own ? &w->serving.model : &w->model);
     respond_body(c, CONTENT_JSON, &body);
 }
