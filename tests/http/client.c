@@ -10,15 +10,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "tests/http/process.h"
 
 int client_connect(int port)
 {
@@ -56,7 +50,7 @@ void client_reset(int fd)
 static ssize_t receive(int fd, void *to, size_t n, double deadline)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    double left = deadline - now();
+    double left = deadline - process_now();
     if (poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0) <= 0)
         return -1;
     return recv(fd, to, n, 0);
@@ -80,7 +74,7 @@ bool response_header(const struct response *r, const char *name, char *out, size
 struct response client_read(int fd, double seconds, bool head_only)
 {
     struct response r = {0};
-    double deadline = now() + seconds;
+    double deadline = process_now() + seconds;
     char length[32];
     size_t n = 0;
     /* Byte by byte, so that what follows stays in the socket for the next call. */
@@ -112,9 +106,9 @@ void response_done(struct response *r)
 bool client_ended(int fd, double seconds)
 {
     char byte;
-    double deadline = now() + seconds;
+    double deadline = process_now() + seconds;
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    if (poll(&p, 1, (int)((deadline - now()) * 1000)) <= 0)
+    if (poll(&p, 1, (int)((deadline - process_now()) * 1000)) <= 0)
         return false;
     return recv(fd, &byte, 1, 0) <= 0; /* the end, or a reset */
 }

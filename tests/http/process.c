@@ -31,7 +31,7 @@ static const char *binary(void)
     return path != NULL && *path != '\0' ? path : "build/release/suanpan";
 }
 
-static double now(void)
+double process_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -140,7 +140,7 @@ void process_start(struct process *p, ...)
     collect(arguments, 6, list);
     va_end(list);
     spawn(p, handed_over >= 0 ? "LISTEN_FDS=1" : NULL, arguments);
-    for (double limit = now() + 10; p->port == 0 && now() < limit && !process_wait(p, 0); nap()) {
+    for (double limit = process_now() + 10; p->port == 0 && process_now() < limit && !process_wait(p, 0); nap()) {
         char *out = process_out(p), *colon = strstr(out, "http://127.0.0.1:");
         if (colon != NULL && strchr(out, '\n') != NULL)
             p->port = (int)strtol(colon + strlen("http://127.0.0.1:"), NULL, 10);
@@ -186,7 +186,7 @@ void process_signal(const struct process *p, int signal)
 bool process_wait(struct process *p, double seconds)
 {
     int raw = 0;
-    for (double limit = now() + seconds;; nap()) {
+    for (double limit = process_now() + seconds;; nap()) {
         if (p->pid == 0)
             return true;
         if (waitpid(p->pid, &raw, WNOHANG) == p->pid) {
@@ -194,7 +194,7 @@ bool process_wait(struct process *p, double seconds)
             p->status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
             return true;
         }
-        if (now() >= limit)
+        if (process_now() >= limit)
             return false;
     }
 }

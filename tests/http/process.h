@@ -29,6 +29,8 @@ bool process_wait(struct process *p, double seconds);
 void process_stop(struct process *p);
 void process_remove(struct process *p);
 
+double process_now(void); /* monotonic seconds */
+
 /* The whole log (stderr) or output (stdout) so far; free it. */
 char *process_log(const struct process *p);
 char *process_out(const struct process *p);

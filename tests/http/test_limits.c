@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/http/client.h"
 #include "tests/http/process.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void expect_well(int port)
 {
@@ -30,11 +22,11 @@ static void expect_well(int port)
 /* Sends a byte every 100 ms until the peer ends the connection; the seconds that took. */
 static double drip(int fd, const char *text, double limit)
 {
-    double started = now();
-    for (size_t i = 0; now() - started < limit; i++) {
+    double started = process_now();
+    for (size_t i = 0; process_now() - started < limit; i++) {
         client_send(fd, &text[i % strlen(text)], 1);
         if (client_ended(fd, 0.1))
-            return now() - started;
+            return process_now() - started;
     }
     return limit;
 }
@@ -85,15 +77,15 @@ Test(limits, who_does_not_read_is_cut)
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     for (int i = 0; i < 400; i++)
         client_sends(fd, "GET /openapi.json HTTP/1.1\r\nHost: test\r\n\r\n");
-    double started = now();
-    while (!cut && now() - started < 6) {
+    double started = process_now();
+    while (!cut && process_now() - started < 6) {
         struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
         cut = strstr(r.body, "suanpan_http_deadline_cut_total 1\n") != NULL && strstr(r.body, "suanpan_http_connections 1\n") != NULL;
         response_done(&r);
         usleep(50000);
     }
     cr_expect(cut, "an answer that nobody reads keeps its connection");
-    cr_expect(now() - started > 0.4);
+    cr_expect(process_now() - started > 0.4);
     close(fd);
     process_stop(&p);
 }
@@ -103,9 +95,9 @@ Test(limits, a_silent_connection_is_closed)
     struct process p;
     process_start(&p, "--idle-timeout-s", "1", NULL);
     int fd = client_connect(p.port);
-    double started = now();
+    double started = process_now();
     cr_assert(client_ended(fd, 5));
-    cr_expect(now() - started > 0.8 && now() - started < 3, "closed after %.2f s", now() - started);
+    cr_expect(process_now() - started > 0.8 && process_now() - started < 3, "closed after %.2f s", process_now() - started);
     close(fd);
     process_stop(&p);
 }
@@ -129,10 +121,10 @@ Test(limits, the_connection_limit_holds_and_recovers)
         cr_expect(poll(&quiet, 1, 150) == 0, "a third connection is served beyond the limit of two");
         close(first);
         close(second);
-        double started = now();
+        double started = process_now();
         struct response r = client_read(waiting, 5, false);
         cr_expect(r.status == 200, "the waiting connection is never served");
-        cr_expect(now() - started < 1, "served only after %.2f s", now() - started);
+        cr_expect(process_now() - started < 1, "served only after %.2f s", process_now() - started);
         response_done(&r);
         close(waiting);
     }
@@ -317,9 +309,9 @@ Test(limits, clients_that_go_away_during_work_do_no_harm)
     }
     free(bytes);
     /* All contexts are freed once their work is done. */
-    double limit = now() + 20;
+    double limit = process_now() + 20;
     bool quiet = false;
-    while (!quiet && now() < limit) {
+    while (!quiet && process_now() < limit) {
         struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
         quiet = strstr(r.body, "\nsuanpan_work_in_flight 0\n") != NULL && strstr(r.body, "\nsuanpan_http_connections 1\n") != NULL;
         response_done(&r);
