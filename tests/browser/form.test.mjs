@@ -85,6 +85,7 @@ for (const language of ['zh-CN', 'en'])
 test('a refusal names its field, takes the focus and loses nothing', async () => {
   const page = await open({ language: 'en' });
   await page.click('[data-preset="01-lora-7b"]');
+  await page.waitForSelector('[data-preset="01-lora-7b"][aria-pressed=true]'); // its example is fetched first
   await page.fill('#f-tokens', '-5');
   await page.fill('#f-deadline_on', '2020-01-01');
   await page.click('#go');
