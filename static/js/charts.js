@@ -33,11 +33,22 @@ export function barLegend() {
     h('li', {}, s('svg', { viewBox: '0 0 14 14', 'aria-hidden': 'true' }, s('rect', { width: 14, height: 14, class: `s${k}` })), t(`section.${name}`))));
 }
 
-// Cost against time with the Pareto line, budget and deadline.
+// The options that no other beats in both cost and time, soonest first.
+function frontier(options) {
+  let least = Infinity;
+  return [...options].filter((o) => o.feasible)
+    .sort((a, b) => a.finish.expected_days - b.finish.expected_days || amount(a.cost.total) - amount(b.cost.total))
+    .filter((o) => amount(o.cost.total) < least && ((least = amount(o.cost.total)), true));
+}
+
+// Cost against time with the frontier, budget and deadline. A budget or a deadline far beyond every option would press
+// them all into a corner, so it is left to the words.
 export function scatter(options, budget, deadlineDays) {
   const width = 760, height = 300, left = 74, bottom = 40, top = 14, right = 20;
-  const maxX = Math.max(...options.map((o) => o.finish.expected_days), deadlineDays ?? 0) * 1.1 || 1;
-  const maxY = Math.max(...options.map((o) => amount(o.cost.total)), budget ?? 0) * 1.1 || 1;
+  const near = (mark, most) => (mark && mark <= 3 * most ? mark : null);
+  const mostX = Math.max(...options.map((o) => o.finish.expected_days)), mostY = Math.max(...options.map((o) => amount(o.cost.total)));
+  const lineX = near(deadlineDays, mostX), lineY = near(budget, mostY);
+  const maxX = Math.max(mostX, lineX ?? 0) * 1.1 || 1, maxY = Math.max(mostY, lineY ?? 0) * 1.1 || 1;
   const x = (days) => left + (days / maxX) * (width - left - right);
   const y = (sum) => height - bottom - (sum / maxY) * (height - bottom - top);
   const svg = s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', width: '100%',
@@ -49,15 +60,20 @@ export function scatter(options, budget, deadlineDays) {
       s('text', { x: gx, y: height - bottom + 18, 'text-anchor': 'middle' }, number((maxX * i) / 4)));
   }
   svg.append(s('text', { x: width - right, y: height - 6, 'text-anchor': 'end' }, t('chart.days')));
-  const line = options.filter((o) => o.on_pareto_front).sort((a, b) => a.finish.expected_days - b.finish.expected_days);
+  const line = frontier(options);
   if (line.length > 1)
     svg.append(s('polyline', { points: line.map((o) => `${x(o.finish.expected_days)},${y(amount(o.cost.total))}`).join(' '), fill: 'none', class: 'axis', 'stroke-dasharray': '5 4' }));
-  if (budget) svg.append(s('line', { x1: left, x2: width - right, y1: y(budget), y2: y(budget), class: 'axis' }), s('text', { x: left + 6, y: y(budget) - 5 }, t('chart.budget')));
-  if (deadlineDays) svg.append(s('line', { x1: x(deadlineDays), x2: x(deadlineDays), y1: top, y2: height - bottom, class: 'axis' }), s('text', { x: x(deadlineDays) - 6, y: top + 10, 'text-anchor': 'end' }, t('chart.deadline')));
+  if (lineY) svg.append(s('line', { x1: left, x2: width - right, y1: y(lineY), y2: y(lineY), class: 'axis' }), s('text', { x: left + 6, y: y(lineY) - 5 }, t('chart.budget')));
+  if (lineX) svg.append(s('line', { x1: x(lineX), x2: x(lineX), y1: top, y2: height - bottom, class: 'axis' }), s('text', { x: x(lineX) - 6, y: top + 10, 'text-anchor': 'end' }, t('chart.deadline')));
+  const taken = [];
   for (const option of options) {
     const cx = x(option.finish.expected_days), cy = y(amount(option.cost.total));
-    svg.append(option.feasible ? s('circle', { cx, cy, r: 7, class: option.on_pareto_front ? 's0' : 's9' }) : s('path', { d: `M${cx - 6} ${cy - 6}l12 12m0 -12l-12 12`, class: 'axis', fill: 'none' }),
-      s('text', { x: cx + 10, y: cy + 4, 'font-weight': 'bold' }, option.label));
+    svg.append(option.feasible ? s('circle', { cx, cy, r: 7, class: option.on_pareto_front ? 's0' : 's9' }) : s('path', { d: `M${cx - 6} ${cy - 6}l12 12m0 -12l-12 12`, class: 'axis', fill: 'none' }));
+    // Labels of options that lie together stand beside each other instead of on one another.
+    let at = cx + 10;
+    while (taken.some(([tx, ty]) => Math.abs(tx - at) < 14 && Math.abs(ty - cy) < 12)) at += 14;
+    taken.push([at, cy]);
+    svg.append(s('text', { x: at, y: cy + 4, 'font-weight': 'bold' }, option.label));
   }
   return svg;
 }

@@ -117,10 +117,10 @@ const columns = [
 function table(options) {
   const body = h('tbody', {});
   const draw = (list) => body.replaceChildren(...list.map((o) => h('tr', {}, columns.map(([id, value, show]) =>
-    h('td', { class: typeof value(o) === 'number' ? 'num' : '' }, (show ?? value)(o))))));
+    h('td', { class: typeof value(o) === 'number' ? 'num' : id === 'title' ? '' : 'whole' }, (show ?? value)(o))))));
   draw(options);
   const heads = columns.map(([id, value]) => {
-    const th = h('th', { scope: 'col', 'aria-sort': id === 'rank' ? 'ascending' : null });
+    const th = h('th', { scope: 'col', class: typeof value(options[0]) === 'number' ? 'num' : '', 'aria-sort': id === 'rank' ? 'ascending' : null });
     th.append(h('button', { type: 'button', onclick: () => {
       const up = th.getAttribute('aria-sort') !== 'ascending';
       for (const other of heads) other.removeAttribute('aria-sort');

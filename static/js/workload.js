@@ -38,11 +38,10 @@ export function valuesOf(workload) {
     else values[field.id] = field.type === 'json' ? JSON.stringify(value, null, 1) : String(value);
   }
   const serving = workload.serving;
-  const noReserve = serving !== undefined && serving.months === 0;
-  values.goal = !workload.training ? 'serve' : serving && !noReserve ? 'both' : 'train';
+  // Silence about serving is no refusal of it: the service then states a default reserve. Only 0 months mean none.
+  values.goal = !workload.training ? 'serve' : serving?.months === 0 ? 'train' : 'both';
   values.work_unit = ['samples', 'steps'].find((unit) => workload.training?.[unit] !== undefined) ?? 'tokens';
-  values.load_unit = ['requests_per_s', 'concurrency', 'users'].find((unit) => serving?.[unit] !== undefined)
-    ?? (serving ? 'none' : 'requests_per_s');
+  values.load_unit = ['requests_per_s', 'concurrency', 'users'].find((unit) => serving?.[unit] !== undefined) ?? 'none';
   return values;
 }
 

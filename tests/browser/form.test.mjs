@@ -42,6 +42,8 @@ async function ask(page, preset) {
   await page.waitForFunction(() => !document.getElementById('results').hasAttribute('aria-busy'));
 }
 
+const amounts = (text) => text.replace(/[^\d.]/g, '');
+
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 async function accessible(page, where) {
   const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
@@ -62,6 +64,12 @@ test('every preset gives an answer on the page', async () => {
     const text = await page.innerText('#plan');
     assert.ok(!/\[[a-z_]+(\.[\w-]+)+\]/.test(text), `${preset}: a text is missing: ${/\[[a-z_]+(\.[\w-]+)+\]/.exec(text)?.[0]}`);
     assert.ok(!/undefined|NaN|\[object/.test(text), `${preset}: ${/.{30}(undefined|NaN|\[object).{30}/s.exec(text)?.[0]}`);
+    // Filled into the form and asked from there, an example is still the same workload: the same answer, reserve included.
+    const { workload } = JSON.parse(readFileSync(join(root, `examples/${preset}.json`), 'utf8'));
+    const straight = await page.evaluate(async (body) => (await fetch('/api/v1/plans', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })).json(),
+      JSON.stringify({ workload: { ...workload, language: 'zh-CN' } }));
+    assert.equal(amounts(await page.innerText('.summary .total')), straight.options[0].total_cost_to_finish.amount, preset);
+    assert.equal(await page.locator('#plan .card').count(), straight.options.length, preset);
     assert.ok(await page.locator('#plan .card').count() > 0 || /没有可行方案/.test(text), `${preset}: neither options nor a reason`);
   }
   assert.deepEqual(page.trouble, []);
