@@ -53,6 +53,13 @@ static double attention(const struct config_view *v, const struct model *m, unsi
         n = q > 0 ? h * q + q + q * a * (d + rope) : h * a * (d + rope);
         return n + h * (k + rope) + k + k * a * (d + value) + a * value * h;
     }
+    double q_rank = config_number(v, NAMES("q_lora_rank")), o_rank = config_number(v, NAMES("o_lora_rank"));
+    double shared_q = config_number(v, NAMES("share_q_dim")); /* Step-3: all heads' queries from one narrow vector */
+    if (shared_q > 0)
+        return h * shared_q + shared_q * a * d + 2 * h * g * d + a * d * h;
+    if (q_rank > 0 && o_rank > 0) /* DeepSeek-V4: keys are the values, the way out is narrow and in groups */
+        return h * q_rank + q_rank * a * d + 3 * h * d + a * d * o_rank + number(v, 1, NAMES("o_groups")) * o_rank * h +
+               q_rank * config_number(v, NAMES("index_n_heads")) * config_number(v, NAMES("index_head_dim"));
     n = 2 * h * a * d + 2 * h * g * d;
     if (v->family->mix == MIX_DELTA && strncmp(v->type, "qwen", 4) == 0)
         n += h * a * d; /* the query's gate */
@@ -67,7 +74,9 @@ static double attention(const struct config_view *v, const struct model *m, unsi
 
 static double mamba1(const struct config_view *v, double h)
 {
-    double inner = number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h, NAMES("d_inner"));
+    bool alone = v->family->traits & F_MIX_EVERYWHERE; /* then the one stated width is the state space's */
+    double inner = number(v, number(v, 2, NAMES("expand", "mamba_expand")) * h,
+                          NAMES("d_inner", alone ? "intermediate_size" : "d_inner"));
     double state = number(v, 16, NAMES("d_state", "state_size", "mamba_d_state"));
     double kernel = number(v, 4, NAMES("d_conv", "conv_kernel", "mamba_d_conv"));
     double rank = number(v, ceil(h / 16), NAMES("dt_rank", "time_step_rank", "mamba_dt_rank"));
@@ -105,6 +114,17 @@ static double delta(const struct config_view *v, const struct model *m)
     return n + 2 * value_heads + value_dim / value_heads + value_dim * h;
 }
 
+/* Four to five square matrices; the fourth to sixth versions have one more in the FFN, the later ones narrow pairs. */
+static double rwkv(const struct config_view *v, double h)
+{
+    bool fifth = strncmp(v->type, "rwkv5", 5) == 0, sixth = strncmp(v->type, "rwkv6", 5) == 0;
+    if (strncmp(v->type, "rwkv7", 5) != 0)
+        return (fifth || sixth ? 6 : 5) * h * h + 5 * h + (sixth ? 0.1 * h * h : 0);
+    double narrow = config_number(v, NAMES("a_low_rank_dim")) + config_number(v, NAMES("decay_low_rank_dim")) +
+                    config_number(v, NAMES("gate_low_rank_dim")) + config_number(v, NAMES("v_low_rank_dim"));
+    return 4 * h * h + 2 * h * narrow + 16 * h;
+}
+
 /* The part of a layer that is no attention and no FFN. */
 static double mixer(const struct config_view *v, const struct model *m)
 {
@@ -115,7 +135,7 @@ static double mixer(const struct config_view *v, const struct model *m)
     case MIX_MAMBA2:
         return mamba2(v, h);
     case MIX_RWKV:
-        return (strstr(v->type, "rwkv5") ? 5 : strstr(v->type, "rwkv6") ? 5.1 : 4) * h * h + 5 * h + h * h;
+        return rwkv(v, h);
     case MIX_DELTA:
         return delta(v, m);
     case MIX_LIGHTNING:
@@ -137,17 +157,51 @@ static double ffn(const struct model *m, double width, unsigned traits)
     return matrices * m->hidden * width + (traits & F_MLP_BIAS ? (matrices - 1) * width + m->hidden : 0);
 }
 
+/* Towers known by the name of the weights they are loaded from. */
+static double named_tower(const struct config_view *v)
+{
+    static const struct {
+        const char *name;
+        double params; /* of the published weights' vision part */
+    } towers[] = {{"clip-vit-large", 304e6}, {"siglip-so400m", 428e6}, {"InternViT-6B", 5.9e9}};
+    const char *name = config_string(v, "mm_vision_tower");
+    if (!*name)
+        name = json_string_value(json_object_get(config_member(v, "img_processor"), "model_name"));
+    for (size_t i = 0; name && i < sizeof towers / sizeof *towers; i++)
+        if (strstr(name, towers[i].name))
+            return towers[i].params;
+    return 0;
+}
+
+/* Several towers side by side, each an object of its own below "width" (DeepSeek-VL, DeepSeek-OCR). */
+static double towers(json_t *parts)
+{
+    const char *name;
+    json_t *part;
+    double n = 0;
+    json_object_foreach(parts, name, part)
+    {
+        double width = json_number_value(json_object_get(part, "width"));
+        n += json_number_value(json_object_get(part, "layers")) * 12 * width * width;
+    }
+    return n;
+}
+
 /* A tower that turns pictures into tokens, with its projector. */
 static double vision(const struct config_view *v, double text_hidden)
 {
     if (!v->vision)
-        return 0;
+        return named_tower(v);
+    if (json_is_object(json_object_get(v->vision, "width")))
+        return towers(json_object_get(v->vision, "width"));
     struct config_view eye = {.root = v->vision, .text = v->vision, .family = v->family};
     double width = number(&eye, 768, NAMES("embed_dim", "width", "hidden_size"));
     double depth = number(&eye, 12, NAMES("depth", "num_hidden_layers", "layers", "num_layers")) +
                    config_number(&eye, NAMES("num_global_layers"));
     double ratio = number(&eye, 4, NAMES("mlp_ratio"));
     double inner = number(&eye, width * ratio, NAMES("intermediate_size", "ffn_hidden_size"));
+    if (strncmp(v->type, "glm4v", 5) == 0) /* states the merger's width, uses the text's */
+        inner = number(&eye, inner, NAMES("out_hidden_size"));
     bool gated =
         strstr(config_string(&eye, "hidden_act"), "silu") || strstr(config_string(&eye, "hidden_act"), "swiglu");
     double patch = number(&eye, 14, NAMES("patch_size", "spatial_patch_size"));
@@ -181,6 +235,29 @@ static double audio(const struct config_view *v, double text_hidden)
     return depth * (4 * width * width + 2 * width * inner) + 3 * mels * width + 3 * width * width + width * text_hidden;
 }
 
+/* Convolutions in front of a tower of layers (wav2vec 2.0, HuBERT), with the one that tells positions. */
+static double sound_front(const struct config_view *v, double h)
+{
+    json_t *widths = config_member(v, "conv_dim"), *kernels = config_member(v, "conv_kernel");
+    double n = 0, before = 1, positions = config_number(v, NAMES("num_conv_pos_embeddings"));
+    for (size_t i = 0; i < json_array_size(widths) && i < json_array_size(kernels); i++) {
+        double width = json_number_value(json_array_get(widths, i));
+        n += before * width * json_number_value(json_array_get(kernels, i));
+        before = width;
+    }
+    if (n <= 0 || positions <= 0)
+        return 0;
+    return n + before * h + h * h / number(v, 16, NAMES("num_conv_pos_embedding_groups")) * positions;
+}
+
+/* A second table: what every layer is told of a token besides the stream (Gemma 3n, Gemma 4 E2B). Looked up, so no
+ * work. */
+static double layer_tables(const struct config_view *v, const struct model *m)
+{
+    double width = config_number(v, NAMES("hidden_size_per_layer_input"));
+    return width * m->layers * number(v, m->vocab, NAMES("vocab_size_per_layer_input"));
+}
+
 /* Embedding, positions, segments, head. */
 static double tables(const struct config_view *v, const struct model *m, unsigned traits)
 {
@@ -198,6 +275,9 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
     }
     if (traits & F_SEGMENTS)
         n += number(v, 1, NAMES("type_vocab_size")) * h + 2 * h + h * h + h;
+    n += 3 * h * m->layers * config_number(v, NAMES("hidden_size_per_layer_input")) + sound_front(v, h);
+    if (strncmp(v->type, "longformer", 10) == 0)
+        n += 3 * h * (h + 1) * m->layers; /* its own projections for global tokens */
     return n + head + (traits & F_HEAD_BIAS && head > 0 ? vocab : 0);
 }
 
@@ -219,6 +299,17 @@ static double encoder_decoder(const struct config_view *v, const struct model *m
     return encoder * (one + feed + 2 * norm) + m->layers * (2 * one + feed + 3 * norm) + source + 2 * norm;
 }
 
+/* Zamba: one or two blocks of attention and FFN, twice as wide at their door, used again every few layers. */
+static double shared_blocks(const struct config_view *v, const struct config_layers *l, const struct model *m)
+{
+    double h = m->hidden, wide = number(v, 2 * h, NAMES("attention_hidden_size")), rank = 0;
+    double block = 3 * 2 * h * wide + wide * h + ffn(m, m->intermediate, 0);
+    if (config_flag(v, "use_shared_mlp_adapter") == 1)
+        rank = config_number(v, NAMES("adapter_rank"));
+    return number(v, 1, NAMES("num_mem_blocks")) * block + l->attention * (h * h + rank * (h + 2.0 * m->intermediate)) +
+           l->mixed * (mixer(v, m) + h);
+}
+
 static double body(const struct config_view *v, const struct config_layers *l, const struct model *m, unsigned traits,
                    double experts)
 {
@@ -226,6 +317,10 @@ static double body(const struct config_view *v, const struct config_layers *l, c
     double dense_width = m->dense_intermediate > 0 ? m->dense_intermediate : m->intermediate;
     double n = (l->attention + l->windowed) * attention(v, m, traits) + l->mixed * mixer(v, m);
     double layers = l->total;
+    if (strncmp(v->type, "zamba", 5) == 0)
+        return shared_blocks(v, l, m);
+    if (strncmp(v->type, "longcat", 7) == 0) /* two attentions a layer */
+        n *= 2;
     if (strncmp(v->type, "albert", 6) == 0) { /* one set of weights for all layers */
         double groups = number(v, 1, NAMES("num_hidden_groups"));
         n = n / layers * groups;
@@ -233,6 +328,8 @@ static double body(const struct config_view *v, const struct config_layers *l, c
     }
     double dense = l->feed_forward > l->moe ? l->feed_forward - l->moe : 0;
     n += (dense < layers ? dense : layers) * ffn(m, dense_width, traits);
+    if (config_flag(v, "use_double_wide_mlp") == 1)
+        n += config_number(v, NAMES("num_kv_shared_layers")) * ffn(m, dense_width, traits);
     n += l->moe * (experts * ffn(m, m->intermediate, traits) + h * m->experts);
     n += l->moe * (m->ffn == FFN_PLAIN ? 2 : 3) * h * m->shared_intermediate;
     double norms = norms_of(m, traits);
@@ -261,13 +358,22 @@ static void settle_published(const struct config_view *v, struct model *m)
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
-    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden);
+    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden), lookup = layer_tables(v, m);
     if (traits & F_ENCODER_DECODER) {
         m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
         return;
     }
-    m->params = fixed + body(v, l, m, traits, m->experts);
-    m->active_params = m->experts > 0 ? fixed + body(v, l, m, traits, m->experts_per_token) : m->params;
+    double picked = m->experts_per_token, nothing = config_number(v, NAMES("zero_expert_num"));
+    if (m->experts > 0 && nothing > 0) /* some of those picked do nothing */
+        picked *= m->experts / (m->experts + nothing);
+    double kinds = 1; /* ERNIE-VL: as many experts again for pictures, of another width */
+    if (json_array_size(config_member(v, "moe_intermediate_size")) > 1)
+        kinds = fmax(1, (double)json_array_size(config_member(v, "moe_num_experts")));
+    m->params = fixed + body(v, l, m, traits, kinds * m->experts);
+    m->active_params = m->experts > 0 ? fixed + body(v, l, m, traits, picked) : m->params;
+    if (strncmp(v->type, "cogvlm", 6) == 0) /* tokens of pictures have layers of their own */
+        m->params += body(v, l, m, traits, m->experts);
+    m->params += lookup;
     settle_published(v, m);
     m->qkv_bias = traits & F_QKV_BIAS ? TRI_YES : TRI_NO;
     m->qk_norm = traits & F_QK_NORM ? TRI_YES : TRI_NO;

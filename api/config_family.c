@@ -21,12 +21,15 @@ static const struct config_family families[] = {
     {"qwen3", F_QK_NORM, 0, 32, 4096, 32, 32, 22016, 151936, 32768},
     {"qwen2", F_QKV_BIAS, 0, 32, 4096, 32, 32, 22016, 151936, 32768},
     {"qwen", F_QKV_BIAS | F_HALF_FFN, 0, 32, 4096, 32, 0, 22016, 151936, 8192},
+    {"gemma4", F_TIED | F_FOUR_NORMS | F_QK_NORM, 0, 30, 2304, 8, 4, 9216, 262144, 131072},
+    {"gemma3n", F_TIED | F_FOUR_NORMS | F_QK_NORM, 0, 35, 2048, 8, 2, 16384, 262400, 32768},
     {"gemma3", F_TIED | F_FOUR_NORMS | F_QK_NORM, 0, 26, 2304, 8, 4, 9216, 262208, 131072},
     {"gemma2", F_TIED | F_FOUR_NORMS, 0, 26, 2304, 8, 4, 9216, 256000, 8192},
     {"gemma", F_TIED, 0, 28, 3072, 16, 16, 24576, 256000, 8192},
     {"recurrent_gemma", F_TIED | F_HALF_FFN, MIX_RGLRU, 26, 2560, 10, 1, 15360, 256000, 8192},
     {"recurrentgemma", F_TIED | F_HALF_FFN, MIX_RGLRU, 26, 2560, 10, 1, 15360, 256000, 8192},
     {"phimoe", F_NORM_BIAS | F_HEAD_BIAS, 0, 32, 4096, 32, 8, 6400, 32064, 131072},
+    {"phi3small", F_TIED | F_ALL_BIAS, 0, 32, 4096, 32, 8, 14336, 100352, 8192},
     {"phi3", 0, 0, 32, 3072, 32, 0, 8192, 32064, 4096},
     {"phi4", 0, 0, 32, 3072, 32, 0, 8192, 32064, 4096},
     {"phi", GPT | F_ONE_NORM | F_HEAD_BIAS, 0, 24, 2048, 32, 0, 8192, 51200, 2048},
@@ -54,7 +57,9 @@ static const struct config_family families[] = {
     {"falcon", F_PLAIN | F_TIED | F_NORM_BIAS | F_ONE_NORM | F_MULTI_QUERY, 0, 32, 4544, 71, 0, 0, 65024, 2048},
     {"refinedweb", F_PLAIN | F_TIED | F_NORM_BIAS | F_ONE_NORM | F_MULTI_QUERY, 0, 32, 4544, 71, 0, 0, 65024, 2048},
     {"mpt", F_PLAIN | F_TIED, 0, 24, 2048, 16, 0, 0, 50368, 2048},
+    {"grok", F_FOUR_NORMS, 0, 64, 6144, 48, 8, 32768, 131072, 8192},
     {"dbrx", 0, 0, 24, 2048, 16, 8, 0, 32000, 2048},
+    {"bitnet", F_TIED, 0, 30, 2560, 20, 5, 6912, 128256, 4096},
     {"stablelm", F_NORM_BIAS, 0, 32, 2560, 32, 32, 6912, 50304, 4096},
     {"cohere", F_TIED | F_ONE_NORM, 0, 40, 8192, 64, 0, 22528, 256000, 8192},
     {"internlm2", 0, 0, 32, 4096, 32, 0, 11008, 103168, 2048},
@@ -92,6 +97,7 @@ static const struct config_family families[] = {
     /* encoders */
     {"xlm-roberta", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
     {"xlmroberta", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
+    {"longformer", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
     {"roberta", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 50265, 512},
     {"camembert", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
     {"distilbert", GPT | F_ENCODER | F_POSITIONS, 0, 6, 768, 12, 0, 3072, 30522, 512},
@@ -125,6 +131,8 @@ static const struct config_family families[] = {
 };
 
 static const struct config_family decoder = {"decoder", 0, 0, 0, 0, 0, 0, 0, 0, 0};
+/* BEiT, DeiT, YOLOS, VideoMAE, ...: pictures in patches, no words. */
+static const struct config_family picture_encoder = {"pictures", GPT | F_ENCODER, 0, 0, 0, 0, 0, 0, 0, 0};
 
 static const struct config_family *family_of(const char *type)
 {
@@ -209,6 +217,10 @@ static const char *guessed_type(json_t *o)
         return "mamba";
     if (json_object_get(o, "inner_hidden_size") && json_object_get(o, "position_encoding_2d"))
         return "chatglm";
+    bool litgpt = json_object_get(o, "norm_class_name") || json_object_get(o, "n_query_groups") ||
+                  json_object_get(o, "n_head_kv") || json_object_get(o, "n_kv_head");
+    if (json_object_get(o, "block_size") && json_object_get(o, "n_embd") && !litgpt)
+        return "gpt2"; /* nanoGPT */
     return "";
 }
 
@@ -218,10 +230,17 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
     *ret_why = other_file(root);
     if (*ret_why)
         return false;
+    if (json_array_size(json_object_get(root, "depths")) > 0) {
+        *ret_why = "a vision model in stages of different widths (depths)";
+        return false;
+    }
     ret->root = root;
     ret->text = text_part(root);
     ret->vision = vision_part(root);
     const char *type = json_string_value(json_object_get(ret->text, "model_type"));
+    if (!type) /* llama.cpp's dump of a GGUF file */
+        type =
+            json_string_value(json_object_get(ret->text, json_object_get(ret->text, "arch") ? "arch" : "architecture"));
     const char *arch = *architecture(ret->text) ? architecture(ret->text) : architecture(root);
     lower(ret->type, sizeof ret->type, type ? type : *arch ? arch : guessed_type(ret->text));
     if (!ret->type[0]) /* diffusers */
@@ -239,7 +258,9 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
     }
     ret->family_known = ret->family != NULL;
     if (!ret->family)
-        ret->family = &decoder;
+        ret->family = ret->text == root && json_object_get(root, "patch_size") && json_object_get(root, "image_size")
+                          ? &picture_encoder
+                          : &decoder;
     return true;
 }
 

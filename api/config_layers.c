@@ -24,7 +24,10 @@ static bool by_words(const struct config_view *v, struct config_layers *l)
             continue;
         for (int i = 0; i < l->total; i++) {
             const char *word = json_string_value(json_array_get(list, (size_t)i % n));
-            if (word && is_one_of(word, mixes))
+            if (word && strcmp(word, "hybrid") == 0) { /* a shared attention block on top of the state space */
+                l->mixed++;
+                l->attention++;
+            } else if (word && is_one_of(word, mixes))
                 l->mixed++;
             else if (word && is_one_of(word, windows))
                 l->windowed++;
@@ -36,10 +39,10 @@ static bool by_words(const struct config_view *v, struct config_layers *l)
     return false;
 }
 
-/* A list with one number a layer: 1 attends, 0 does not. */
+/* A list with one number a layer: 1 attends, 0 does not; or (MiMo) 1 has a window, 0 has none. */
 static bool by_flags(const struct config_view *v, struct config_layers *l)
 {
-    json_t *list = config_member(v, "attn_type_list");
+    json_t *list = config_member(v, "attn_type_list"), *windows = config_member(v, "hybrid_layer_pattern");
     size_t i;
     json_t *item;
     json_array_foreach(list, i, item)
@@ -49,7 +52,9 @@ static bool by_flags(const struct config_view *v, struct config_layers *l)
         else
             l->mixed++;
     }
-    return json_array_size(list) > 0;
+    for (i = 0; i < json_array_size(windows) && json_array_size(list) == 0; i++)
+        *(json_integer_value(json_array_get(windows, i)) == 1 ? &l->windowed : &l->attention) += 1;
+    return json_array_size(list) > 0 || json_array_size(windows) > 0;
 }
 
 /* One letter a layer, each layer one thing only: M state space, * attention, - FFN, E experts. */
@@ -68,16 +73,36 @@ static bool by_letters(const struct config_view *v, struct config_layers *l)
 /* The indices of the layers that attend. */
 static bool by_indices(const struct config_view *v, struct config_layers *l)
 {
-    static const char *const lists[] = {"attn_layer_indices", "full_attn_idxs", "full_attn_layers", "attn_layer_idx"};
+    static const char *const lists[] = {"attn_layer_indices", "full_attn_idxs", "full_attn_layers", "attn_layer_idx",
+                                        "hybrid_layer_ids"};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         json_t *list = config_member(v, lists[k]);
         if (!json_is_array(list) || json_array_size(list) == 0)
             continue;
         l->attention = (int)json_array_size(list);
-        l->mixed = l->total - l->attention;
+        l->mixed = strcmp(lists[k], "hybrid_layer_ids") == 0 ? l->total : l->total - l->attention;
         return true;
     }
     return false;
+}
+
+/* How many tokens one entry of the cache stands for, layer by layer (DeepSeek-V4): what the layers keep of the whole
+ * context comes to this many full ones; 0 is a layer with nothing but its window. */
+static bool by_compression(const struct config_view *v, struct config_layers *l)
+{
+    json_t *list = config_member(v, "compress_ratios"), *item;
+    double full = 0;
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        if (json_number_value(item) >= 1 && (int)i < l->total)
+            full += 1 / json_number_value(item);
+    }
+    if (full <= 0)
+        return false;
+    l->attention = (int)(full + 0.5);
+    l->windowed = l->total - l->attention;
+    return true;
 }
 
 /* One object a layer (models pruned by search): an attention or an FFN that is "no_op" is not there. */
@@ -100,17 +125,20 @@ static int whole(const struct config_view *v, const char *name)
     return (int)config_number(v, (const char *const[]){name, NULL});
 }
 
-/* Families that leave out how often a layer without a window comes. */
-static int unstated_pattern(const struct config_view *v)
+/* Every how many layers one has no window; 0 where nothing says so. */
+static int window_period(const struct config_view *v)
 {
     static const struct {
         const char *type;
-        int pattern;
-    } families[] = {{"gemma3", 6}, {"gemma2", 2}, {"llama4", 4}};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        int period;
+    } families[] = {{"gemma4", 6}, {"gemma3n", 5}, {"gemma3", 6}, {"gemma2", 2}, {"cohere2", 4}, {"llama4", 4}};
+    int pattern = whole(v, "sliding_window_pattern");
+    if (pattern == 0)
+        pattern = whole(v, "layer_switch");
+    for (size_t i = 0; pattern == 0 && i < sizeof families / sizeof *families; i++)
         if (strncmp(v->type, families[i].type, strlen(families[i].type)) == 0)
-            return families[i].pattern;
-    return 0;
+            pattern = families[i].period;
+    return pattern == 6 && whole(v, "hidden_size_per_layer_input") > 0 ? 5 : pattern;
 }
 
 /* Every n-th layer attends (to everything). */
@@ -128,11 +156,11 @@ static bool by_period(const struct config_view *v, struct config_layers *l)
         l->mixed = l->total - l->attention;
         return true;
     }
-    int pattern = whole(v, "sliding_window_pattern");
-    if (pattern == 0)
-        pattern = unstated_pattern(v);
+    int pattern = window_period(v);
     if (pattern > 1 && (whole(v, "sliding_window") > 0 || whole(v, "attention_chunk_size") > 0)) {
         l->attention = l->total / pattern;
+        if (strncmp(v->type, "gemma4", 6) == 0 && l->total % pattern != 0)
+            l->attention++; /* the last layer always sees everything */
         l->windowed = l->total - l->attention;
         return true;
     }
@@ -145,6 +173,15 @@ static int moe_layers(const struct config_view *v, const struct model *m, int to
     if (m->experts <= 0)
         return 0;
     json_t *frequency = config_member(v, "moe_layer_freq"), *listed = config_member(v, "moe_layers");
+    json_t *words = config_member(v, "mlp_layer_types");
+    int sparse = 0;
+    for (size_t i = 0; i < json_array_size(words); i++)
+        sparse += json_is_string(json_array_get(words, i)) &&
+                  strcmp(json_string_value(json_array_get(words, i)), "sparse") == 0;
+    for (const char *p = config_string(v, "moe_layers_enum"); *p; p++) /* "4,5,6": the numbers of those layers */
+        sparse += (*p >= '0' && *p <= '9') && (p[1] < '0' || p[1] > '9');
+    if (sparse > 0)
+        return sparse < total ? sparse : total;
     if (json_is_array(frequency))
         return (int)(config_number(v, (const char *const[]){"moe_layer_freq", NULL}) *
                          (double)json_array_size(frequency) +
@@ -164,7 +201,8 @@ void config_layers_of(const struct config_view *v, const struct model *m, struct
 {
     struct config_layers l = {.total = m->layers};
     bool letters = by_letters(v, &l) || by_blocks(v, &l);
-    bool found = letters || by_words(v, &l) || by_flags(v, &l) || by_indices(v, &l) || by_period(v, &l);
+    bool found =
+        letters || by_words(v, &l) || by_flags(v, &l) || by_indices(v, &l) || by_compression(v, &l) || by_period(v, &l);
     if (!found && (v->family->traits & F_MIX_EVERYWHERE))
         l.mixed = l.total;
     else if (!found)

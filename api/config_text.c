@@ -106,9 +106,9 @@ static json_t *parse_block(const char *s, size_t n)
 
 static bool has_dimensions(json_t *block)
 {
-    static const char *const names[] = {"hidden_size", "d_model",           "n_embd",  "n_embed",
-                                        "dim",         "num_hidden_layers", "n_layer", "n_layers",
-                                        "num_layers",  "decoder_layers",    NULL};
+    static const char *const names[] = {"hidden_size", "d_model",           "n_embd",      "n_embed",
+                                        "dim",         "num_hidden_layers", "n_layer",     "n_layers",
+                                        "num_layers",  "decoder_layers",    "block_count", NULL};
     struct config_view view;
     const char *why;
     return config_view_of(block, &view, &why) && config_number(&view, names) > 0;
@@ -147,6 +147,14 @@ static json_t *bare_value(const char *s, size_t *ret_len)
     *ret_len = quote + n + (quote && s[quote + n] == *s);
     if (n == 0 || n > 60)
         return NULL;
+    char plain[64];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) /* Python's 32_000 */
+        if (s[quote + i] != '_')
+            plain[kept++] = s[quote + i];
+    plain[kept] = '\0';
+    if (kept < n && strspn(plain, "0123456789") == kept)
+        return json_integer((json_int_t)strtoll(plain, NULL, 10));
     double number = strtod(s + quote, &end);
     if (end == s + quote + n)
         return strcspn(s + quote, ".eE") >= n ? json_integer((json_int_t)strtoll(s + quote, NULL, 10))
@@ -154,6 +162,21 @@ static json_t *bare_value(const char *s, size_t *ret_len)
     if ((n == 4 && strncasecmp(s + quote, "true", 4) == 0) || (n == 5 && strncasecmp(s + quote, "false", 5) == 0))
         return json_boolean(n == 4);
     return json_stringn(s + quote, n);
+}
+
+/* What stands between a name and its value: ":", "=", "u32 =" of a GGUF dump, " ....... " of Megatron's arguments.
+ * The value's start; NULL for none. */
+static const char *behind_sign(const char *p)
+{
+    static const char *const types[] = {"u32", "u64", "i32", "i64", "f32", "str", "bool"};
+    p += strspn(p, " \t");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strncmp(p, types[i], strlen(types[i])) == 0 && strchr(" \t", p[strlen(types[i])]))
+            p += strlen(types[i]) + strspn(p + strlen(types[i]), " \t");
+    size_t dots = strspn(p, ".");
+    if (dots >= 2 && p[dots] == ' ')
+        return p + dots + strspn(p + dots, " \t");
+    return (*p == ':' || *p == '=') && p[1] != '=' ? p + 1 + strspn(p + 1, " \t") : NULL;
 }
 
 /* Pairs without braces: "hidden_size: 4096", "dim=4096, n_layers=32", "--num-layers 32 --hidden-size 4096". */
@@ -170,11 +193,14 @@ static json_t *from_pairs(const char *text)
             continue;
         }
         const char *after = p + n + (p[n] == '"' || p[n] == '\'');
-        const char *sign = after + strspn(after, " \t");
-        bool pair = (*sign == ':' || *sign == '=') && sign[1] != '=';
-        const char *at = pair ? sign + 1 + strspn(sign + 1, " \t") : sign;
+        const char *behind = behind_sign(after), *at = behind ? behind : after + strspn(after, " \t");
         size_t len = 0;
-        json_t *v = (pair || (option && sign > after)) && n < 60 ? bare_value(at, &len) : NULL;
+        bool pair = (behind || (option && at > after)) && n < 60 && strspn(p, "0123456789") < n;
+        json_t *v = pair ? bare_value(at, &len) : NULL;
+        if (v && json_is_string(v) && behind_sign(at + len)) { /* "loader: n_layer = 32": the value is the name */
+            json_decref(v);
+            v = NULL;
+        }
         if (v) {
             char name[64];
             for (size_t i = 0; i < n; i++)
@@ -195,11 +221,44 @@ static json_t *from_pairs(const char *text)
     return NULL;
 }
 
+/* What a word processor or a Chinese input method makes of quotes, commas and colons. */
+static void as_typed(const char *text, struct buf *out)
+{
+    static const char *const signs[][2] = {{"\u201c", "\""}, {"\u201d", "\""}, {"\u2018", "'"},
+                                           {"\u2019", "'"},  {"\uff0c", ","},  {"\uff1a", ":"},
+                                           {"\uff5b", "{"},  {"\uff5d", "}"},  {"\u00a0", " "}};
+    while (*text) {
+        size_t k = 0, n = sizeof signs / sizeof *signs;
+        while (k < n && strncmp(text, signs[k][0], strlen(signs[k][0])) != 0)
+            k++;
+        if (k < n) {
+            buf_adds(out, signs[k][1]);
+            text += strlen(signs[k][0]);
+        } else {
+            buf_addc(out, *text++);
+        }
+    }
+}
+
+static json_t *from_typed(const char *text)
+{
+    struct buf plain;
+    buf_init(&plain, 2 * strlen(text) + 64);
+    as_typed(text, &plain);
+    json_t *v = plain.data ? first_configuration(plain.data) : NULL;
+    if (!v && plain.data)
+        v = from_pairs(plain.data);
+    buf_done(&plain);
+    return v;
+}
+
 json_t *config_from_text(const char *text)
 {
     json_t *v = first_configuration(text);
     if (!v)
         v = from_pairs(text);
+    if (!v)
+        v = from_typed(text);
     if (v || !strstr(text, "\\\""))
         return v;
     /* escaped inside another string: a notebook, a log record */

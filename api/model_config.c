@@ -26,22 +26,26 @@ static void read_width_and_depth(const struct config_view *v, struct model *m)
     bool both = v->family->traits & F_ENCODER_DECODER;
     m->layers = both ? whole(v, NAMES("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"))
                      : whole(v, NAMES("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers",
-                                      "num_hidden_layer", "num_transformer_layers", "depth", "layers"));
+                                      "num_hidden_layer", "num_transformer_layers", "depth", "layers", "block_count"));
     m->hidden = whole(v, NAMES("hidden_size", "d_model", "n_embd", "n_embed", "dim", "model_dim", "embed_dim",
-                               "hidden_dim", "word_embed_size", "width"));
+                               "hidden_dim", "word_embed_size", "width", "embedding_length"));
     m->vocab = whole(v, NAMES("vocab_size", "padded_vocab_size", "n_vocab", "vocabulary_size"));
     if (strncmp(v->type, "chatglm", 7) == 0)
         m->vocab = either(whole(v, NAMES("padded_vocab_size")), m->vocab);
     m->max_context = whole(v, NAMES("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
                                     "max_sequence_length", "max_target_positions", "model_max_length", "max_seq_length",
-                                    "context_length", "max_trained_positions"));
+                                    "context_length", "max_trained_positions", "block_size", "n_ctx_train"));
     /* A part of a bigger model may leave out what its class assumes; a file of its own never says so little. */
     bool nested = v->text != v->root;
     if (v->family->hidden > 0 && (m->hidden > 0 || m->layers > 0 || nested)) {
         m->layers = either(m->layers, v->family->layers);
         m->hidden = either(m->hidden, v->family->hidden);
     }
+    if (m->vocab == 0 && config_has(v, "multiple_of")) /* Meta's first files leave it to the tokenizer (-1) */
+        m->vocab = 32000;
     m->vocab = either(m->vocab, v->family->vocab);
+    if (strcmp(v->family->name, "pictures") == 0)
+        m->vocab = 0; /* BEiT's are visual tokens, which only its training has */
     m->max_context = either(m->max_context, v->family->context);
 }
 
@@ -61,19 +65,21 @@ static void read_heads(const struct config_view *v, struct model *m)
 {
     bool same_width = v->family->hidden == m->hidden;
     m->heads = whole(v, NAMES("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads",
-                              "attention_heads", "num_query_heads", "encoder_attention_heads"));
+                              "attention_heads", "num_query_heads", "encoder_attention_heads", "head_count"));
     if (m->heads == 0 && (same_width || v->text != v->root))
         m->heads = v->family->heads;
     m->kv_heads = whole(v, NAMES("num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", "kv_n_heads",
-                                 "multi_query_group_num", "num_query_groups", "num_key_value_groups"));
+                                 "multi_query_group_num", "num_query_groups", "num_key_value_groups", "n_head_kv",
+                                 "n_query_groups", "n_kv_head", "num_multi_query_heads", "head_count_kv",
+                                 "num_key_value_heads_per_layer", "num_attention_groups"));
     int several = multi_query_heads(v, m);
     if (several && (m->kv_heads == 0 || m->kv_heads == m->heads) && config_flag(v, "new_decoder_architecture") != 1)
         m->kv_heads = m->kv_heads && several != 1 ? m->kv_heads : several;
     if (m->kv_heads == 0 && v->text != v->root)
         m->kv_heads = v->family->kv_heads;
     m->kv_heads = either(m->kv_heads, m->heads);
-    m->head_dim =
-        whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size", "head_size"));
+    m->head_dim = whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size",
+                                 "head_size", "key_length", "n_embd_head_k"));
     if (m->head_dim == 0 && strncmp(v->type, "gemma", 5) == 0)
         m->head_dim = 256;
     if (m->head_dim == 0 && m->heads > 0)
@@ -104,7 +110,7 @@ static bool has_glu(const struct config_view *v)
                                         "ffn_act_fn"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *s = config_string(v, names[i]);
-        if (strstr(s, "glu") || strstr(s, "gated"))
+        if (strstr(s, "glu") || strstr(s, "gated") || strcmp(s, "gegelu") == 0)
             return true;
     }
     return config_flag(v, "is_gated_act") == 1 || config_flag(v, "gated_mlp") == 1;
@@ -116,7 +122,7 @@ static void read_ffn_kind(const struct config_view *v, struct model *m)
     act = *act ? act : config_string(v, "activation_function");
     bool plain = v->family->traits & F_PLAIN;
     if (!v->family_known) /* by the activation: GELU and ReLU go with two matrices, SiLU with three */
-        plain = (strstr(act, "gelu") || strstr(act, "relu")) && !strstr(act, "silu");
+        plain = (strstr(act, "gelu") || strstr(act, "relu") || strcmp(act, "xielu") == 0) && !strstr(act, "silu");
     bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
     m->ffn = (plain || old_chatglm) && !has_glu(v) ? FFN_PLAIN : FFN_GATED;
 }
@@ -165,7 +171,8 @@ static void read_ffn(const struct config_view *v, struct model *m)
     double ratio = config_number(v, NAMES("expansion_ratio", "mlp_ratio", "ffn_multipliers"));
     int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner",
                                "inner_hidden_size", "decoder_ffn_dim", "encoder_ffn_dim", "mlp_hidden_size",
-                               "feed_forward_size", "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim"));
+                               "feed_forward_size", "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim",
+                               "ff_intermediate_size", "feed_forward_length", "n_ff"));
     if (width == m->hidden && !config_has(v, "intermediate_size") && config_has(v, "hidden_dim"))
         width = 0;
     bool half = (v->family->traits & F_HALF_FFN) || (config_has(v, "mlp_hidden_size") && m->ffn == FFN_GATED);
@@ -175,8 +182,10 @@ static void read_ffn(const struct config_view *v, struct model *m)
         width = 256 * ((2 * width / 3 + 255) / 256);
     if (width == 0)
         width = width_by_multiple(v, m);
-    if (width == 0 && ratio > 0)
-        width = (int)(ratio * m->hidden);
+    if (width == 0 && (strncmp(v->type, "rwkv5", 5) == 0 || strncmp(v->type, "rwkv6", 5) == 0))
+        width = (int)(3.5 * m->hidden) / 32 * 32;
+    if (width == 0 && ratio > 0) /* the first OLMo's covers both branches */
+        width = (int)(ratio * m->hidden / (half || (m->ffn == FFN_GATED && config_has(v, "activation_type")) ? 2 : 1));
     if (width == 0 && v->family->hidden == m->hidden && v->family->intermediate > 0)
         width = v->family->intermediate / (half ? 2 : 1);
     if (width == 0)
@@ -185,19 +194,33 @@ static void read_ffn(const struct config_view *v, struct model *m)
     read_blocks(v, m);
 }
 
+/* A dense FFN beside the experts in the same layer is a shared expert by another name. */
+static void read_parallel_ffn(const struct config_view *v, struct model *m)
+{
+    if (config_flag(v, "residual_moe") == 1) /* Grok-2 */
+        m->shared_intermediate += m->dense_intermediate;
+    else if (config_flag(v, "parallel_attn_mlp_res") == 1) /* Arctic: as wide as the model */
+        m->shared_intermediate += m->hidden;
+    else if (strncmp(v->type, "longcat", 7) == 0) /* two sublayers each with its own */
+        m->shared_intermediate += 2 * m->dense_intermediate;
+    else
+        return;
+    m->dense_intermediate = 0;
+}
+
 static void read_experts(const struct config_view *v, struct model *m)
 {
     m->experts = whole(v, NAMES("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
-                                "num_moe_experts", "n_experts", "num_routed_experts"));
+                                "num_moe_experts", "n_experts", "num_routed_experts", "n_expert", "expert_count"));
     if (m->experts <= 1) {
         m->experts = 0;
         return;
     }
-    m->experts_per_token =
-        either(whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k",
-                              "n_experts_per_token", "num_selected_experts", "moe_router_topk", "top_k_experts",
-                              "router_topk", "experts_top_k", "num_experts_per_layer")),
-               2);
+    m->experts_per_token = either(
+        whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k",
+                       "n_experts_per_token", "num_selected_experts", "moe_router_topk", "top_k_experts", "router_topk",
+                       "experts_top_k", "num_experts_per_layer", "n_expert_used", "expert_used_count")),
+        2);
     int own = whole(v, NAMES("moe_intermediate_size", "moe_ffn_hidden_size", "expert_ffn_hidden_size",
                              "ffn_hidden_size_expert", "expert_intermediate_size"));
     int dense = whole(v, NAMES("intermediate_size_mlp"));
@@ -210,12 +233,14 @@ static void read_experts(const struct config_view *v, struct model *m)
     m->dense_layers = whole(v, NAMES("first_k_dense_replace", "moe_layer_start_index", "num_dense_layers"));
     double shared = config_number(v, NAMES("n_shared_experts", "num_shared_experts", "num_shared_expert",
                                            "moe_num_shared_experts", "num_share_expert"));
-    m->shared_intermediate = whole(v, NAMES("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
-                                            "shared_intermediate_size", "moe_shared_intermediate_size"));
+    m->shared_intermediate =
+        whole(v, NAMES("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+                       "shared_intermediate_size", "moe_shared_intermediate_size", "share_expert_dim"));
     if (m->shared_intermediate == 0 && shared > 0)
         m->shared_intermediate = (int)(shared * m->intermediate);
     if (m->shared_intermediate == 0 && strncmp(v->type, "llama4", 6) == 0)
         m->shared_intermediate = m->intermediate; /* always one, never stated */
+    read_parallel_ffn(v, m);
 }
 
 static void read_cache(const struct config_view *v, const struct config_layers *l, struct model *m)
@@ -235,13 +260,21 @@ static void read_cache(const struct config_view *v, const struct config_layers *
 
 static void read_tying(const struct config_view *v, struct model *m)
 {
-    static const char *const names[] = {"tie_word_embeddings", "tie_embeddings", "tie_embedding",
-                                        "share_input_output_layers", "share_embeddings_and_output_weights"};
+    static const char *const names[] = {"tie_word_embeddings",
+                                        "tie_embeddings",
+                                        "tie_embedding",
+                                        "share_input_output_layers",
+                                        "share_embeddings_and_output_weights",
+                                        "weight_tying"};
     int flag = -1;
     for (size_t i = 0; flag < 0 && i < sizeof names / sizeof *names; i++)
         flag = config_flag(v, names[i]);
     bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
-    bool tied = flag < 0 ? (v->family->traits & F_TIED) || old_chatglm : flag == 1;
+    /* Meta's own files of Llama 3.2 do not say it: of its text models those below 8B are tied. */
+    bool llama_3_2 = config_has(v, "multiple_of") && m->vocab == 128256 && m->hidden < 4096;
+    int untied = config_flag(v, "untie_embeddings_and_output_weights");
+    flag = flag < 0 && untied >= 0 ? !untied : flag;
+    bool tied = flag < 0 ? (v->family->traits & F_TIED) || old_chatglm || llama_3_2 : flag == 1;
     m->tied_embeddings = tied ? TRI_YES : TRI_NO;
     bool decoder_flag = config_flag(v, "is_decoder") == 1;
     m->causal = (v->family->traits & F_ENCODER) && !decoder_flag ? TRI_NO : TRI_YES;

@@ -236,7 +236,7 @@ static void stack_of(struct replica *r)
     r->pass_layers = single ? m->layers / 2.0 : m->layers;
     double mixers = single ? m->layers - r->moe_layers : m->layers;
     bool linear = m->full_attention_layers > 0 && m->window == 0;
-    r->state_layers = linear ? fmax(0, mixers - m->full_attention_layers) : 0;
+    r->state_layers = m->no_attention ? mixers : linear ? fmax(0, mixers - m->full_attention_layers) : 0;
     r->state_layer_bytes = r->k->state_bytes_per_width * m->hidden;
 }
 
@@ -246,7 +246,7 @@ static void cache_of(struct replica *r)
     double layers = m->layers;
     r->full_layers = m->full_attention_layers > 0 ? m->full_attention_layers : layers;
     r->window_layers = m->window > 0 ? layers - r->full_layers : 0;
-    if (m->causal == TRI_NO)
+    if (m->causal == TRI_NO || m->no_attention) /* nothing is kept, or only a state that does not grow */
         r->full_layers = r->window_layers = 0;
     double group = fmin(r->full_layers, r->window_layers);
     r->pool_layers = group > 0 ? group * (ceil(r->full_layers / group) + ceil(r->window_layers / group))
