@@ -28,6 +28,14 @@ static bool same_load(const struct workload *a, const struct workload *b)
            (a->serving.stated || memcmp(&a->model, &b->model, sizeof a->model) == 0);
 }
 
+/* What a price of the day comes to depends on the currency, on spot and on the request's own assumptions. */
+static bool same_prices(const struct workload *a, const struct workload *b)
+{
+    return memcmp(a->currency, b->currency, sizeof a->currency) == 0 &&
+           a->constraints.allow_spot == b->constraints.allow_spot && a->overrides == b->overrides &&
+           a->n_overrides == b->n_overrides;
+}
+
 /* A slow run (90th percentile) at a dear price has to keep the limits, as in the plan itself. */
 static bool keeps_limits(struct build *b, const struct draft *d)
 {
@@ -73,6 +81,8 @@ int build_replan(struct build *b, const struct workload *changed, unsigned kinds
     if (build_init(child, &q, b->arena, err) != 0)
         return -1;
     child->lean = true;
+    if (same_prices(b->workload, changed))
+        child->offers = b->offers;
     if (same_physics(b->workload, changed))
         memcpy(child->physics, b->physics, sizeof child->physics);
     if (same_load(b->workload, changed))
