@@ -47,6 +47,19 @@ static void grouped_money(char out[48], int64_t minor)
     (void)snprintf(out, 48, "%.40s%s", whole, strchr(plain, '.') ? strchr(plain, '.') : "");
 }
 
+/* The cards of the work itself: of training where there is some, else of the service. */
+static int most_cards(const struct option *o)
+{
+    bool trains = false;
+    int most = 0;
+    for (size_t k = 0; k < o->n_phases; k++)
+        trains |= o->phases[k].code == PHASE_TRAIN;
+    for (size_t k = 0; k < o->n_phases; k++)
+        if ((!trains || o->phases[k].code != PHASE_SERVE) && o->phases[k].gpus > most)
+            most = o->phases[k].gpus;
+    return most;
+}
+
 static void option_rows(struct encode *e, const struct plan *p)
 {
     struct buf *out = e->w.out;
@@ -65,10 +78,7 @@ static void option_rows(struct encode *e, const struct plan *p)
     for (size_t i = 0; i < p->n_options; i++) {
         const struct option *o = &p->options[i];
         char text[48], on[DATE_TEXT_MAX];
-        int gpus = 0;
-        for (size_t k = 0; k < o->n_phases; k++)
-            if (o->phases[k].code != PHASE_SERVE && o->phases[k].gpus > gpus)
-                gpus = o->phases[k].gpus;
+        int gpus = most_cards(o);
         bool chosen = p->recommended && strcmp(p->recommended, o->label) == 0;
         buf_addf(out, "%-2s%c", o->label, chosen ? '*' : o->feasible ? ' ' : '!');
         text_cell(out, message_term(e->language, workload_enum_name(ENUM_KIND, (int)o->kind)), 18, false);

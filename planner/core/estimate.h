@@ -35,6 +35,7 @@ struct training_estimate {
     int global_batch;
     double run_overhead;       /* share added by failures, checkpoints, evaluation: 0.03 */
     double checkpoint_gb;      /* size of one checkpoint */
+    enum precision precision; /* what the card runs, which may not be what was asked */
     double host_memory_gb;     /* needed per node */
 };
 

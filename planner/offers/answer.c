@@ -65,6 +65,14 @@ static bool has_steps(const struct draft *d, int group)
     return false;
 }
 
+/* Machines of a reserve, and cards in each. */
+static void reserve_machines(const struct reserve_plan *r, int *ret_cards, int *ret_machines)
+{
+    int node = r->offer->sku->gpus_per_node;
+    *ret_cards = !r->by_card ? node : r->units < node ? r->units : node;
+    *ret_machines = r->by_card ? (r->units + *ret_cards - 1) / *ret_cards : r->units;
+}
+
 static void answer_supply(const struct draft *d, struct option *o)
 {
     for (int g = 0; g < d->n_groups; g++) {
@@ -76,9 +84,9 @@ static void answer_supply(const struct draft *d, struct option *o)
     const struct reserve_plan *r = d->reserve;
     if (r == NULL || r->offer == NULL)
         return;
-    int node = r->offer->sku->gpus_per_node;
-    int cards = !r->by_card ? node : r->units < node ? r->units : node;
-    add_supply(o, "serve", r->offer, r->by_card, cards, r->by_card ? (r->units + cards - 1) / cards : r->units, true);
+    int cards, machines;
+    reserve_machines(r, &cards, &machines);
+    add_supply(o, "serve", r->offer, r->by_card, cards, machines, true);
 }
 
 /* Every price of the bill that is not firm, or old, is told once a kind. */
@@ -142,12 +150,15 @@ static void answer_title(const struct draft *d, struct option *o)
 {
     const struct draft_group *g = &d->groups[d->train_group];
     const struct provider *p = g->offer->sku->provider;
+    int cards = g->cards, machines = g->units;
     o->title = d->title;
     if (o->title.code != NULL)
         return;
+    if (strcmp(g->role, "serve") == 0 && d->reserve != NULL && d->reserve->offer == g->offer)
+        reserve_machines(d->reserve, &cards, &machines);
     struct note *n = &o->title;
     *n = (struct note){.code = TITLES[d->kind], .short_by = NAN};
-    note_num(note_num(note_text(n, "gpu", g->offer->sku->gpu->name), "cards", g->cards), "nodes", g->units);
+    note_num(note_num(note_text(n, "gpu", g->offer->sku->gpu->name), "cards", cards), "nodes", machines);
     note_text(note_text(n, "provider", p->id), "mode",
               pricing_mode_name(o->n_supply > 0 ? o->supply[0].mode : MODE_HOURLY));
 }

@@ -73,6 +73,7 @@ static const struct param_field FIELDS[] = {
     ROW(price_band_per_month),
     ROW(failure_band),
     ROW(risk_weight_deadline),
+    ROW(risk_weight_memory),
     ROW(risk_weight_team),
     ROW(risk_weight_price),
     ROW(risk_weight_communication),

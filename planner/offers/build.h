@@ -12,7 +12,7 @@
 #include "planner/offers/market.h"
 #include "planner/offers/plan.h"
 
-enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4,
+enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, RESERVE_STRONGEST = 3,
        RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64, REFUSALS_MAX = 8 };
 
 struct physics_entry {
@@ -35,8 +35,8 @@ struct reserve_plan {
     struct cost_line lines[RESERVE_LINES_MAX];
     size_t n_lines;
     struct note_list notes;
-    bool missing;
-    struct note why_not;        /* of the last card that could not carry it */
+    bool any_offer, missing;
+    struct note why_not;        /* of the card that came nearest to carrying it */
 };
 
 /* What a supplier's tier adds to the work (quality.h). */
@@ -71,7 +71,8 @@ struct build {
     double rough_cny;               /* plan currency units in one CNY, about: for the market's order */
     struct note_list price_missing; /* one note a SKU */
     struct reserve_plan reserve;
-    struct reserve_plan alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on other cards, next cheapest first */
+    struct reserve_plan alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
+                                                              * the one with the fewest machines is always among them */
     size_t n_alternatives;
     struct note_list refusals[KIND_COUNT];
     struct note_list warnings;

@@ -197,7 +197,8 @@ size_t candidate_choose(const struct build *b, const struct candidate_list *l, s
 void candidate_reasons(struct build *b, const struct candidate *c, struct draft *d)
 {
     const struct memory_estimate *m = &c->estimate->memory;
-    bool tight = c->estimate->fits == FITS_TIGHT;
+    bool told = note_find(&c->estimate->warnings, "training_memory_tight") != NULL; /* by physics, with the term */
+    bool tight = c->estimate->fits == FITS_TIGHT && !told;
     bool peft = b->training.method == METHOD_LORA || b->training.method == METHOD_QLORA;
     struct note *n = note_add(&d->reasons, "memory_fits");
     note_num(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "cards", c->cards);

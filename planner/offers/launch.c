@@ -97,6 +97,12 @@ static void add_zero(struct buf *b, const struct layout *l)
     buf_adds(b, "}");
 }
 
+enum precision launch_precision(const struct launch_request *q)
+{
+    const enum precision runs = q->estimate->has_training ? q->estimate->training.precision : PREC_UNSTATED;
+    return runs != PREC_UNSTATED ? runs : q->workload->training.precision;
+}
+
 static void add_precision(struct buf *b, enum precision p)
 {
     if (p == PREC_FP16)
@@ -114,7 +120,7 @@ static void add_deepspeed(struct buf *b, const struct launch_request *q)
              "{\"train_batch_size\": %d, \"train_micro_batch_size_per_gpu\": %d, "
              "\"gradient_accumulation_steps\": %d, \"gradient_clipping\": 1.0, ",
              batch.global, batch.micro, batch.accumulation);
-    add_precision(b, q->workload->training.precision);
+    add_precision(b, launch_precision(q));
     if (optimizer)
         buf_addf(b, "\"optimizer\": {\"type\": \"%s\", \"params\": {\"lr\": %.2e}}, ", optimizer, q->learning_rate);
     else

@@ -45,8 +45,9 @@ static void trainer_options(struct buf *b, const struct launch_request *q, int i
     buf_addf(b, "--per_device_train_batch_size %d --gradient_accumulation_steps %d", batch.micro, batch.accumulation);
     next(b, indent);
     buf_addf(b, "--learning_rate %.2e", q->learning_rate);
-    if (t->precision != PREC_FP32)
-        buf_addf(b, " --%s true", t->precision == PREC_FP16 ? "fp16" : t->precision == PREC_TF32 ? "tf32" : "bf16");
+    const enum precision p = launch_precision(q);
+    if (p != PREC_FP32)
+        buf_addf(b, " --%s true", p == PREC_FP16 ? "fp16" : p == PREC_TF32 ? "tf32" : "bf16");
     if (q->estimate->layout.recompute == RECOMPUTE_FULL || q->estimate->layout.recompute == RECOMPUTE_SELECTIVE)
         buf_adds(b, " --gradient_checkpointing true");
     if (t->optimizer == OPT_ADAMW_8BIT)
@@ -127,8 +128,8 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
         buf_addf(b, " --train-samples %.0f", ceil(t->tokens * (t->epochs > 0 ? t->epochs : 1) / seq_len));
     next(b, indent);
     buf_addf(b, "--lr %.2e --%s --save checkpoints --load checkpoints", q->learning_rate,
-             t->precision == PREC_FP16 ? "fp16" : "bf16");
-    if (t->precision == PREC_FP8)
+             launch_precision(q) == PREC_FP16 ? "fp16" : "bf16");
+    if (launch_precision(q) == PREC_FP8)
         buf_addf(b, " --fp8-format hybrid%s", t->fp8_mx ? " --fp8-recipe mxfp8" : "");
     if (is_adapter(t->method))
         buf_addf(b, " --lora-rank %d", t->lora_rank > 0 ? t->lora_rank : 16);

@@ -16,6 +16,9 @@ void launch_options_add(struct buf *b, const struct launch_request *q, int inden
 /* Appends `text` with everything but letters, digits and ._/- taken out, or `otherwise` where nothing is left. */
 void launch_word_add(struct buf *b, const char *text, const char *otherwise);
 
+/* What the card runs: a V100 that was asked for bf16 must not be told to enable it. */
+enum precision launch_precision(const struct launch_request *q);
+
 /* Layout of one serving replica; NULL where nothing is served. */
 const struct layout *launch_serving_layout(const struct launch_request *q);
 

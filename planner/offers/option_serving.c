@@ -26,24 +26,35 @@ static int add_draft(struct build *b, enum option_kind kind, const struct reserv
     return option_list_add(b, out, d);
 }
 
+/* The nearest miss of those that were sized: the fewest machines, then the fewest cards. */
+static void refuse_size(struct build *b, enum option_kind kind, const struct reserve_plan *r, int machines)
+{
+    bool cluster = kind == KIND_SMALL_CLUSTER;
+    int have = r->offer->sku->gpus_per_node;
+    struct note *n = build_refuse(b, kind, cluster ? "inference_fits" : "serving_exceeds_machine");
+    if (n->n_args > 0 && (cluster || n->short_by <= r->sizing.gpus - have))
+        return;
+    n->short_by = cluster ? n->short_by : r->sizing.gpus - have;
+    note_num(note_text(n, "gpu", r->offer->sku->gpu->name), "machines", machines);
+    note_num(note_num(n, "gpus", r->sizing.gpus), "have", have);
+}
+
 int option_serving_build(struct build *b, enum option_kind kind, struct option_list *out, struct err *err)
 {
     bool cluster = kind == KIND_SMALL_CLUSTER;
     if (b->reserve.offer == NULL) {
         if (b->reserve.missing && b->reserve.why_not.code != NULL)
             *build_refuse(b, kind, b->reserve.why_not.code) = b->reserve.why_not;
-        else
-            build_refuse(b, kind, b->price_missing.n > 0 ? "price_missing" : "reserve_missing");
+        else if (b->reserve.any_offer)
+            build_refuse(b, kind, "reserve_missing");
+        build_refuse_supply(b, kind, b->reserve.any_offer);
         return 0;
     }
     for (size_t i = 0; i <= b->n_alternatives; i++) {
         const struct reserve_plan *r = i == 0 ? &b->reserve : &b->alternatives[i - 1];
         int machines = machines_of(r);
         if ((machines > 1) != cluster) {
-            struct note *n = build_refuse(b, kind, cluster ? "inference_fits" : "serving_exceeds_machine");
-            n->short_by = cluster ? n->short_by : machines - 1;
-            note_num(note_text(n, "gpu", r->offer->sku->gpu->name), "machines", machines);
-            note_num(n, "gpus", r->sizing.gpus);
+            refuse_size(b, kind, r, machines);
             continue;
         }
         if (add_draft(b, kind, r, out) != 0)

@@ -59,6 +59,16 @@ static double team_gap(const struct build *b, const struct draft *d)
     return ported ? cluster : fmax(cluster, b->a.port_gap);
 }
 
+/* How much of the interval of what is needed lies above what can be used: 0 where it fits for certain. */
+static double memory_gap(const struct draft *d)
+{
+    const struct estimate *e = d->estimate;
+    if (e == NULL || e->fits == FITS_YES || !(e->memory.high_gb > e->memory.low_gb))
+        return 0;
+    double above = e->memory.high_gb - e->memory.usable_gb;
+    return fmax(0, fmin(1, above / (e->memory.high_gb - e->memory.low_gb)));
+}
+
 static double risk_index(const struct build *b, const struct draft *d)
 {
     const struct option *o = d->option;
@@ -70,7 +80,7 @@ static double risk_index(const struct build *b, const struct draft *d)
         d->estimate != NULL && d->estimate->has_training ? fmax(0, d->estimate->training.communication_share) : 0;
     double queue =
         d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
-    return fmin(1, a->risk_weight_deadline * late + a->risk_weight_team * team_gap(b, d) +
+    return fmin(1, a->risk_weight_deadline * late + a->risk_weight_memory * memory_gap(d) + a->risk_weight_team * team_gap(b, d) +
                        a->risk_weight_price * price + a->risk_weight_communication * fmin(1, communication) +
                        a->risk_weight_spot * d->base->spot_share + a->risk_weight_queue * queue);
 }

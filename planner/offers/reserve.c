@@ -21,9 +21,9 @@ struct reserve_best {
     int64_t net;
 };
 
-/* The cheapest machines of different cards, cheapest first. */
+/* The cheapest machines of different classes of cards, cheapest first, and the one that takes the fewest machines. */
 struct reserve_ranking {
-    struct reserve_best best[RESERVE_ALTERNATIVES_MAX];
+    struct reserve_best best[RESERVE_ALTERNATIVES_MAX], fewest;
     size_t n;
 };
 
@@ -98,10 +98,40 @@ static void consider(const struct offer *o, bool by_card, const struct serving *
     *best = (struct reserve_best){o, *load, *size, by_card, units, net};
 }
 
-/* Keeps the cheapest machine of each card, cheapest first. */
+static int machines_of(const struct reserve_best *r)
+{
+    int node = r->offer->sku->gpus_per_node;
+    return r->by_card ? (r->units + node - 1) / node : r->units;
+}
+
+static int cards_of(const struct reserve_best *r)
+{
+    return r->by_card ? r->units : r->units * r->offer->sku->gpus_per_node;
+}
+
+static bool fewer(const struct reserve_best *a, const struct reserve_best *b)
+{
+    int x = machines_of(a), y = machines_of(b);
+    if (x != y)
+        return x < y;
+    return cards_of(a) != cards_of(b) ? cards_of(a) < cards_of(b) : a->net < b->net;
+}
+
+/* Keeps the cheapest machine of each class, cheapest first. */
 static void keep(struct reserve_ranking *ranking, const struct reserve_best *found)
 {
     size_t at = ranking->n;
+    if (ranking->fewest.offer == NULL || fewer(found, &ranking->fewest))
+        ranking->fewest = *found;
+    for (size_t i = 0; i < ranking->n; i++) {
+        if (ranking->best[i].offer->sku->gpu->gpu_class != found->offer->sku->gpu->gpu_class)
+            continue;
+        if (ranking->best[i].net <= found->net)
+            return;
+        memmove(&ranking->best[i], &ranking->best[i + 1], (ranking->n - i - 1) * sizeof *ranking->best);
+        at = --ranking->n;
+        break;
+    }
     while (at > 0 && ranking->best[at - 1].net > found->net)
         at--;
     if (at == RESERVE_ALTERNATIVES_MAX)
@@ -117,6 +147,23 @@ static const struct model *served_model(const struct build *b)
     return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
 }
 
+/* best / limit of what was missed: 1 would have done. */
+static double miss_ratio(const struct note *n)
+{
+    double best = 1, limit = 1;
+    for (unsigned i = 0; i < n->n_args; i++) {
+        best = strcmp(n->args[i].name, "best") == 0 ? n->args[i].number : best;
+        limit = strcmp(n->args[i].name, "limit") == 0 ? n->args[i].number : limit;
+    }
+    return limit > 0 ? best / limit : INFINITY;
+}
+
+static void nearest_miss(struct reserve_plan *r, const struct note *miss)
+{
+    if (r->why_not.code == NULL || miss_ratio(miss) < miss_ratio(&r->why_not))
+        r->why_not = *miss;
+}
+
 static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, const struct tariff_day *days,
                    size_t n, struct reserve_ranking *ranking, struct err *err)
 {
@@ -127,6 +174,7 @@ static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gp
                              .data_stays = b->data_at_home,
                              .serves = true};
     size_t found = market_find(b, &q, offers, 2);
+    r->any_offer |= found > 0;
     for (size_t i = 0; i < found; i++) {
         struct serving load = r->serving;
         struct serving_sizing size;
@@ -147,7 +195,7 @@ static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gp
         }
         b->n_sizings++;
         if (!size.feasible) {
-            r->why_not = size.why_not;
+            nearest_miss(r, &size.why_not);
             continue;
         }
         if (offers[i]->by_card)
@@ -190,6 +238,42 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     return card * fmax(cards, 1);
 }
 
+static double strength(const struct gpu *g)
+{
+    return g->mem_bw_gb_s * g->usable_gib;
+}
+
+/* Where serving is all there is, the dear cards with the most memory and bandwidth are tried as well: a customer wants
+ * to see the smallest card that carries the service beside the fastest, and whether one machine could do it. */
+static int try_strongest(struct build *b, struct reserve_plan *r, struct gpu_bound *left, size_t n_left,
+                         const struct tariff_day *days, size_t n, struct reserve_ranking *ranking, struct err *err)
+{
+    for (int round = 0; round < RESERVE_STRONGEST; round++) {
+        size_t best = n_left;
+        for (size_t i = 0; i < n_left; i++)
+            if (isfinite(left[i].least) && (best == n_left || strength(left[i].gpu) > strength(left[best].gpu)))
+                best = i;
+        if (best == n_left)
+            return 0;
+        left[best].least = INFINITY; /* tried */
+        if (try_gpu(b, r, left[best].gpu, days, n, ranking, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What takes the fewest machines has the last place, unless something shown takes as few of them and less than twice
+ * the cards. */
+static void seat_fewest(struct reserve_ranking *ranking)
+{
+    const struct reserve_best *few = &ranking->fewest;
+    for (size_t i = 0; i < ranking->n; i++)
+        if (machines_of(&ranking->best[i]) <= machines_of(few) && cards_of(&ranking->best[i]) < 2 * cards_of(few))
+            return;
+    size_t at = ranking->n < RESERVE_ALTERNATIVES_MAX ? ranking->n++ : ranking->n - 1;
+    ranking->best[at] = *few;
+}
+
 static int search(struct build *b, struct reserve_plan *r, const struct tariff_day *days, size_t n,
                   struct reserve_ranking *ranking, struct err *err)
 {
@@ -201,14 +285,15 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
     qsort(order, b->catalog->n_gpus, sizeof *order, by_least);
     int limit = b->lean ? RESERVE_SIZINGS_LEAN : RESERVE_SIZINGS_MAX;
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
-    for (size_t g = 0; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
+    size_t g = 0;
+    for (; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
         if (ranking->n >= wanted &&
             order[g].least * b->rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
         if (try_gpu(b, r, order[g].gpu, days, n, ranking, err) != 0)
             return -1;
     }
-    return 0;
+    return b->trains || b->lean ? 0 : try_strongest(b, r, order + g, b->catalog->n_gpus - g, days, n, ranking, err);
 }
 
 static int take_best(struct reserve_plan *r, const struct reserve_best *best, const struct tariff_day *days, size_t n,
@@ -258,6 +343,8 @@ int reserve_build(struct build *b, struct err *err)
             *note_add(&r->notes, r->why_not.code) = r->why_not;
         return 0;
     }
+    if (!b->trains)
+        seat_fewest(&ranking);
     if (strcmp(r->basis, "default") == 0) {
         struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
         note_num(note, "requests_per_s", b->a.reserve_requests_per_s);

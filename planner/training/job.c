@@ -61,6 +61,10 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
         p = PREC_BF16;
         fall_back(assumed, "fp8", "bf16");
     }
+    if (p == PREC_BF16 && g->bf16_tflops <= 0 && g->fp16_tflops > 0) {
+        p = PREC_FP16;
+        fall_back(assumed, "bf16", "fp16");
+    }
     double half = peak_16bit(g, p);
     double tf32 = first_known(g->tf32_tflops, g->fp32_tflops, 0.5 * half);
     double full = first_known(g->fp32_tflops, 0.125 * half, 0);

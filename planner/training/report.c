@@ -108,6 +108,7 @@ static void fill_training(const struct report *r, const struct run *run, struct 
         .run_overhead = run->overhead,
         .checkpoint_gb = b->memory.checkpoint / GIGA,
         .host_memory_gb = b->memory.host_bytes / GIGA,
+        .precision = r->job->precision,
     };
     e->has_training = true;
 }
@@ -121,7 +122,17 @@ static void note_memory(const struct report *r, struct estimate *e)
     struct note *n = note_add_once(&e->warnings, code);
     n->short_by = fmax(0, m->total_gb - m->usable_gb);
     note_text(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "term", m->tightest_term);
+    note_num(n, "high_gb", m->high_gb);
     (void)r;
+}
+
+/* fp16 runs where bf16 does not, at a risk that the buyer has to know of. */
+static void note_precision(const struct report *r, struct estimate *e)
+{
+    const struct gpu *g = r->job->gpu;
+    if (r->job->precision == PREC_FP16)
+        note_text(note_add_once(&e->warnings, g->bf16_tflops > 0 ? "training_fp16" : "training_fp16_for_bf16"), "gpu",
+                  g->name);
 }
 
 static void note_speed(const struct report *r, struct estimate *e)
@@ -211,6 +222,7 @@ void report_fill(const struct report *r, bool want_trace, struct estimate *ret)
     ret->layout = cut_layout(&b->cut);
     ret->confidence = interval_confidence(r->job, r->reading);
     note_memory(r, ret);
+    note_precision(r, ret);
     note_speed(r, ret);
     note_assumptions(r, ret);
     fill_runner_up(r, ret);
