@@ -231,6 +231,14 @@ static void sku_words(char out[200], enum language language, const struct sku *s
                    named(language, s->provider->name_zh, s->provider->name_en), s->gpus_per_node, s->gpu->name);
 }
 
+/* "the line Hefei Economic Zone IDC - Tencent Cloud (Hefei)" */
+static const char *line_words(char out[200], enum language language, const struct dedicated_line *l)
+{
+    (void)snprintf(out, 200, language == LANG_ZH_CN ? "%.90s至%.90s的专线" : "the line %.90s - %.90s",
+                   named(language, l->a->name_zh, l->a->name_en), named(language, l->b->name_zh, l->b->name_en));
+    return out;
+}
+
 /* A thing of the catalog by its name, a wire value by its term, anything else as it is. An argument that is called
  * "sku" wants the id. */
 static const char *words_of(enum language language, const struct note_arg *a, const struct catalog *c,
@@ -251,6 +259,9 @@ static const char *words_of(enum language language, const struct note_arg *a, co
     const struct storage *s = catalog_storage(c, value);
     if (s)
         return named(language, s->name_zh, s->name_en);
+    for (size_t i = 0; i < c->n_lines; i++)
+        if (strcmp(c->lines[i].id, value) == 0)
+            return line_words(scratch, language, &c->lines[i]);
     const struct sku *sku = catalog_sku(c, value);
     if (!sku)
         return value;

@@ -89,6 +89,14 @@ static void answer_supply(const struct draft *d, struct option *o)
     add_supply(o, "serve", r->offer, r->by_card, cards, machines, true);
 }
 
+/* What a price is of, as a reader knows it: a team's level is no thing, and traffic has no id. */
+static const char *priced_thing(const struct price *p)
+{
+    if (p->subject == SUBJECT_OPERATIONS || p->subject == SUBJECT_EGRESS)
+        return price_subject_name(p->subject);
+    return p->sku != NULL ? p->sku->id : p->subject_id;
+}
+
 /* Every price of the bill that is not firm, or old, is told once a kind. */
 static void answer_prices(struct build *b, struct option *o)
 {
@@ -96,7 +104,7 @@ static void answer_prices(struct build *b, struct option *o)
         const struct price *p = o->cost.lines[i].price;
         if (p == NULL)
             continue;
-        const char *of = p->sku != NULL ? p->sku->id : p->subject_id;
+        const char *of = priced_thing(p);
         if (p->state == PRICE_ILLUSTRATIVE)
             note_text(note_add_once(&o->warnings, "price_illustrative"), "item", of);
         if (p->state == PRICE_DERIVED)

@@ -83,7 +83,8 @@ static const struct param_field FIELDS[] = {
     ROW(price_common_share),
     ROW(order_close_probability),
     ROW(run_overhead_factor),
-    ROW(long_context_tokens), ROW(port_gap),
+    ROW(long_context_tokens),
+    ROW(port_gap),
 };
 
 int assume_bind(const struct param_table *params, struct assume *ret, struct err *err)

@@ -213,7 +213,7 @@ void build_refuse_host(struct build *b, enum option_kind kind, const struct sku 
     if (n->n_args > 0 && n->short_by <= gap)
         return;
     n->short_by = gap;
-    note_num(note_num(note_text(n, "sku", sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
+    note_num(note_num(note_text(n, "machine", sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
              shape->host_memory_gb);
 }
 

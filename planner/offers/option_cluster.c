@@ -4,6 +4,7 @@
  * fabric that the step waits for (fabric_bound), a team that has never run one (team_ceiling).
  */
 #include <math.h>
+#include <string.h>
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
@@ -15,6 +16,7 @@ enum {
     CLUSTER_OFFERS = 2,
     CLUSTER_PHYSICS_MAX = 40,
     CLUSTER_PHYSICS_LEAN = 14,
+    TRAPS_NAMED = 2,
     GUESSES_MAX = 128
 };
 
@@ -59,6 +61,31 @@ static void refuse_memory(struct cluster_search *s, const struct offer *o, int n
     note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", gap);
 }
 
+/* A trap by its name and machine; of one machine's the nearest to passing, of all machines the first few. NULL: this
+ * one adds nothing. */
+static struct note *trap(struct cluster_search *s, const char *code, const struct offer *o, double short_by)
+{
+    struct note_list *l = &s->b->refusals[KIND_SMALL_CLUSTER];
+    int same = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct note *n = &l->items[i];
+        if (strcmp(n->code, code) != 0)
+            continue;
+        if (n->n_args > 0 && n->args[0].text == o->sku->id) {
+            if (n->short_by <= short_by)
+                return NULL;
+            n->short_by = short_by;
+            return n;
+        }
+        same++;
+    }
+    if (same >= TRAPS_NAMED)
+        return NULL;
+    struct note *n = note_text(note_add(l, code), "machine", o->sku->id);
+    n->short_by = short_by;
+    return n;
+}
+
 /* True where this fabric makes the nodes wait for each other more than they compute. */
 static bool fabric_bound(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
@@ -66,10 +93,9 @@ static bool fabric_bound(struct cluster_search *s, const struct offer *o, int no
     const struct network *net = o->sku->network;
     if (e->training.communication_share <= a->fabric_bound_share || (net != NULL && net->rdma))
         return false;
-    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "fabric_bound");
-    n->short_by = e->training.communication_share - a->fabric_bound_share;
-    note_percent(note_text(n, "sku", o->sku->id), "share", e->training.communication_share);
-    note_num(n, "nodes", nodes);
+    struct note *n = trap(s, "fabric_bound", o, e->training.communication_share - a->fabric_bound_share);
+    if (n != NULL)
+        note_num(note_percent(n, "share", e->training.communication_share), "nodes", nodes);
     return true;
 }
 
@@ -82,12 +108,12 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     double speedup = rate_of(two) / rate_of(one);
     if (speedup >= s->b->a.two_node_gate)
         return false;
-    if (speedup < 1)
-        note_num(note_text(build_refuse(s->b, KIND_SMALL_CLUSTER, "small_model_penalty"), "sku", o->sku->id), "speedup",
-                 speedup);
-    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "two_node_gate");
-    n->short_by = s->b->a.two_node_gate - speedup;
-    note_num(note_num(note_text(n, "sku", o->sku->id), "speedup", speedup), "threshold", s->b->a.two_node_gate);
+    struct note *small = speedup < 1 ? trap(s, "small_model_penalty", o, 1 - speedup) : NULL;
+    if (small != NULL)
+        note_num(small, "speedup", speedup);
+    struct note *n = trap(s, "two_node_gate", o, s->b->a.two_node_gate - speedup);
+    if (n != NULL)
+        note_num(note_num(n, "speedup", speedup), "threshold", s->b->a.two_node_gate);
     return true;
 }
 
@@ -228,14 +254,22 @@ static int settle_home(struct cluster_search *s, struct candidate *c)
     return 0;
 }
 
+/* More than the nodes alone explain: one of them alone has to squeeze the model in. */
+static const char *scaling_code(const struct candidate *c)
+{
+    bool more = rate_of(c->estimate) > c->nodes * rate_of(c->one_node);
+    return more ? "scaling_by_memory" : "scaling_cluster";
+}
+
 static void say_fabric(struct cluster_search *s, const struct candidate *c, struct draft *d)
 {
     const struct sku *sku = c->offer->sku;
     double share = c->estimate->training.communication_share;
     if (c->one_node != NULL && c->one_node->fits != FITS_NO)
-        note_num(note_add(&d->reasons, "scaling_cluster"), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
+        note_num(note_add(&d->reasons, scaling_code(c)), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
     if (share > s->b->a.fabric_bound_share)
-        note_num(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "nodes", c->nodes);
+        note_num(note_text(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "machine", sku->id),
+                 "nodes", c->nodes);
     if (s->b->training.seq_len >= s->b->a.long_context_tokens)
         note_num(note_add(&d->reasons, "long_context"), "seq_len", s->b->training.seq_len);
     if (sku->network == NULL)
@@ -277,6 +311,7 @@ static bool ruled_out(struct build *b, int max_nodes, bool by_team)
     if (measured > 0 && measured < b->a.two_node_gate) {
         struct note *n = build_refuse(b, KIND_SMALL_CLUSTER, "two_node_gate");
         n->short_by = b->a.two_node_gate - measured;
+        note_text(n, "machine", b->measured_gpu != NULL ? b->measured_gpu->name : "measured_machine");
         note_num(note_num(n, "speedup", measured), "threshold", b->a.two_node_gate);
     }
     return b->refusals[KIND_SMALL_CLUSTER].n > 0;

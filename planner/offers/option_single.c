@@ -56,7 +56,8 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
         return NULL;
     }
     if (e->fits == FITS_NO) {
-        remember_miss(s, o->sku->gpu, cards, e);
+        if (!(shape.host_memory_gb > 0 && e->training.host_memory_gb > shape.host_memory_gb))
+            remember_miss(s, o->sku->gpu, cards, e);
         build_refuse_host(s->b, KIND_SINGLE_MACHINE, o->sku, &shape, e);
         return NULL;
     }

@@ -80,8 +80,9 @@ static double risk_index(const struct build *b, const struct draft *d)
         d->estimate != NULL && d->estimate->has_training ? fmax(0, d->estimate->training.communication_share) : 0;
     double queue =
         d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
-    return fmin(1, a->risk_weight_deadline * late + a->risk_weight_memory * memory_gap(d) + a->risk_weight_team * team_gap(b, d) +
-                       a->risk_weight_price * price + a->risk_weight_communication * fmin(1, communication) +
+    return fmin(1, a->risk_weight_deadline * late + a->risk_weight_memory * memory_gap(d) +
+                       a->risk_weight_team * team_gap(b, d) + a->risk_weight_price * price +
+                       a->risk_weight_communication * fmin(1, communication) +
                        a->risk_weight_spot * d->base->spot_share + a->risk_weight_queue * queue);
 }
 

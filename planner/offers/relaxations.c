@@ -130,6 +130,7 @@ static const struct need {
     unsigned needs;
 } needs_of_code[] = {
     {"memory_wall", NEED_MEMORY | NEED_SUPPLY},
+    {"host_memory", NEED_MEMORY | NEED_SUPPLY},
     {"data_sensitive", NEED_DATA},
     {"nothing_to_burst", NEED_RUNS | NEED_DATA},
     {"city_without_supply", NEED_SUPPLY},

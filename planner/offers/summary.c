@@ -23,7 +23,7 @@ static const char *recommendation_code(const struct build *b, const struct plan 
     }
     if (feasible == 1)
         return "only_feasible";
-    if (cheapest && soonest)
+    if (cheapest && soonest && b->trains)
         return "cheapest_and_soonest";
     if (soonest && b->workload->priority == PRIORITY_FASTEST)
         return "fastest_feasible";
@@ -45,20 +45,25 @@ static void recommend(const struct build *b, struct plan *plan)
     plan->annual_beats_monthly_after_months = o->annual_beats_monthly_after_months;
 }
 
-/* Share of the sampled points at which the second option would come out before the first: least and soonest are of the
- * two, the risk stays. */
-static double flips(const struct build *b, const struct option *first, const struct option *second,
-                    const struct spread *s)
+/* Share of the sampled points at which the second option would come out before the first by the ranking in force: cost
+ * and time against the least and the soonest of all options at that point, the risk stays. */
+static double flips(const struct build *b, const struct plan *plan, const struct spread *s)
 {
     double wc, wt, wr;
     int n = 0;
     candidate_weights(b, &wc, &wt, &wr);
     for (int i = 0; i < SOBOL_POINTS; i++) {
-        double least = fmin((double)s[0].total[i], (double)s[1].total[i]);
-        double soonest = fmin((double)s[0].finish[i], (double)s[1].finish[i]);
-        double x = wc * least / fmax(1, (double)s[0].total[i]) + wt * soonest / (double)s[0].finish[i];
-        double y = wc * least / fmax(1, (double)s[1].total[i]) + wt * soonest / (double)s[1].finish[i];
-        n += y + wr * second->scores.risk > x + wr * first->scores.risk;
+        double least = INFINITY, soonest = INFINITY, score[2];
+        for (size_t j = 0; j < plan->n_options; j++) {
+            if (!plan->options[j].feasible)
+                continue;
+            least = fmin(least, (double)s[j].total[i]);
+            soonest = fmin(soonest, (double)s[j].finish[i]);
+        }
+        for (int k = 0; k < 2; k++)
+            score[k] = wc * least / fmax(1, (double)s[k].total[i]) + wt * soonest / (double)s[k].finish[i] +
+                       wr * plan->options[k].scores.risk;
+        n += score[1] > score[0];
     }
     return (double)n / SOBOL_POINTS;
 }
@@ -69,7 +74,7 @@ static void warn_close(const struct build *b, const struct option_list *l, const
 {
     if (l->n < 2 || !plan->options[1].feasible)
         return;
-    double other_way = flips(b, &plan->options[0], &plan->options[1], s);
+    double other_way = flips(b, plan, s);
     if (1 - other_way >= b->a.order_close_probability)
         return;
     struct bands x = uncertainty_bands(b, l->items[0]), y = uncertainty_bands(b, l->items[1]);
@@ -179,8 +184,23 @@ static void list_assumed(const struct build *b, struct plan *plan)
         note_date(note_add(&plan->assumed, "start_assumed"), "date", b->start);
 }
 
+/* Clusters that look cheap and do not work are named although another cluster does. */
+static void name_traps(const struct build *b, struct plan *plan)
+{
+    static const char *const traps[] = {"fabric_bound", "small_model_penalty", "two_node_gate"};
+    const struct note_list *l = &b->refusals[KIND_SMALL_CLUSTER];
+    bool told = false;
+    for (size_t i = 0; i < plan->n_infeasible; i++)
+        told |= plan->infeasible[i].kind == KIND_SMALL_CLUSTER;
+    for (size_t i = 0; i < l->n && !told; i++)
+        for (size_t k = 0; k < sizeof traps / sizeof *traps; k++)
+            if (strcmp(l->items[i].code, traps[k]) == 0)
+                *note_add(&plan->warnings, "") = l->items[i];
+}
+
 static void list_warnings(const struct build *b, struct plan *plan)
 {
+    name_traps(b, plan);
     if (b->workload->constraints.mix_gpus || b->workload->constraints.n_gpus > 1)
         note_add(&plan->warnings, "slow_card_gates");
     for (size_t i = 0; i < b->price_missing.n; i++)

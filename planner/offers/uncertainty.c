@@ -70,6 +70,14 @@ struct curve {
     int n;
 };
 
+/* Even steps of chance on either side of what is expected, which is a knot itself: the middle of the sample is the plan
+ * as printed. */
+static double knot_time(double least, double most, int k)
+{
+    const int middle = KNOTS / 2;
+    return k < middle ? pow(least, (double)(middle - k) / middle) : pow(most, (double)(k - middle) / middle);
+}
+
 static void draw_curve(struct build *b, const struct draft *d, double least, double most, struct curve *c)
 {
     bool flat = least >= most;
@@ -77,7 +85,7 @@ static void draw_curve(struct build *b, const struct draft *d, double least, dou
     for (int k = 0; k < (flat ? 1 : KNOTS); k++) {
         struct what_if w = what_if_expected;
         struct reckoning r;
-        w.time = flat ? 1 : least * pow(most / least, (double)k / (KNOTS - 1));
+        w.time = flat ? 1 : knot_time(least, most, k);
         if (draft_reckon(b, d, &w, &r) != 0)
             break; /* beyond the horizon: the last slope goes on */
         c->time[c->n] = w.time;
