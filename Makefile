@@ -157,6 +157,9 @@ check:
 
 check-asan:
 	@.ci/deps.sh build test
+	@mkdir -p build/canary/tests
+	@$(CC) $(CFLAGS_asan) -o build/canary/tests/leak_suite tests/lint/leak_canary.c -lcriterion
+	@! tests/check.sh canary leak >build/canary/said || { echo 'a leak does not turn a run red:'; cat build/canary/said; exit 1; }
 	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=asan $(patsubst %,build/asan/tests/%_suite,$(filter unit api,$(TEST_SUITES)))
 	@tests/check.sh asan $(filter unit api,$(TEST_SUITES))
 
