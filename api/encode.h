@@ -13,7 +13,12 @@ struct encode {
     const struct catalog *catalog;
     enum language language;
     const char *currency;
+    struct buf words; /* scratch of encode_words, freed by encode_done */
 };
+
+/* A note in words, good until the next call. Never NULL. */
+const char *encode_words(struct encode *e, const struct note *n);
+void encode_done(struct encode *e);
 
 /* {"code","text","short_by","values":{...}} */
 void encode_note(struct encode *e, const char *key, const struct note *n);

@@ -28,16 +28,29 @@ static void note_values(struct encode *e, const struct note *n)
     jw_end_object(&e->w);
 }
 
+const char *encode_words(struct encode *e, const struct note *n)
+{
+    if (e->words.max == 0)
+        buf_init(&e->words, 65536);
+    e->words.len = 0;
+    e->words.failed = false;
+    message_note(&e->words, e->language, n, e->currency, e->catalog);
+    if (e->words.len == 0 || buf_failed(&e->words))
+        return "";
+    return e->words.data;
+}
+
+void encode_done(struct encode *e)
+{
+    buf_done(&e->words);
+}
+
 void encode_note_members(struct encode *e, const struct note *n)
 {
-    struct buf text;
-    buf_init(&text, 8192);
-    message_note(&text, e->language, n, e->currency, e->catalog);
     jw_string(&e->w, "code", n->code);
-    jw_string_n(&e->w, "text", text.data ? text.data : "", text.len);
+    jw_string(&e->w, "text", encode_words(e, n));
     jw_number(&e->w, "short_by", n->short_by);
     note_values(e, n);
-    buf_done(&text);
 }
 
 void encode_note(struct encode *e, const char *key, const struct note *n)

@@ -164,19 +164,15 @@ void encode_relaxations(struct encode *e, const struct relaxation_list *list)
         const struct relaxation *r = &list->items[i];
         struct note text = r->text;
         text.code = text.code ? text.code : r->code;
-        struct buf words;
-        buf_init(&words, 8192);
-        message_note(&words, e->language, &text, e->currency, e->catalog);
         jw_object(w, NULL);
         jw_string(w, "code", r->code);
-        jw_string_n(w, "text", words.data ? words.data : "", words.len);
+        jw_string(w, "text", encode_words(e, &text));
         if (r->priced)
             jw_money(w, "total_cost_to_finish", r->total, e->currency);
         else
             jw_null(w, "total_cost_to_finish");
         jw_date(w, "finish_on", r->priced ? r->finish_on : DATE_NONE);
         jw_end_object(w);
-        buf_done(&words);
     }
     jw_end_array(w);
 }
@@ -199,15 +195,11 @@ static void encode_checklist(struct encode *e, const struct option *o)
     jw_array(w, "checklist");
     for (size_t i = 0; i < o->n_checklist; i++) {
         const struct checklist_item *item = &o->checklist[i];
-        struct buf words;
-        buf_init(&words, 8192);
-        message_note(&words, e->language, &item->text, e->currency, e->catalog);
         jw_object(w, NULL);
         jw_string(w, "code", item->code);
         jw_string(w, "command", item->command);
-        jw_string_n(w, "text", words.data ? words.data : "", words.len);
+        jw_string(w, "text", encode_words(e, &item->text));
         jw_end_object(w);
-        buf_done(&words);
     }
     jw_end_array(w);
 }
@@ -226,16 +218,12 @@ static void encode_scores(struct encode *e, const struct scores *s)
 void encode_option(struct encode *e, const struct option *o)
 {
     struct jw *w = &e->w;
-    struct buf title;
-    buf_init(&title, 8192);
-    message_note(&title, e->language, &o->title, e->currency, e->catalog);
     jw_object(w, NULL);
     jw_string(w, "label", o->label);
     jw_int(w, "rank", o->rank);
     jw_string(w, "kind", workload_enum_name(ENUM_KIND, (int)o->kind));
     jw_bool(w, "feasible", o->feasible);
-    jw_string_n(w, "title", title.data ? title.data : "", title.len);
-    buf_done(&title);
+    jw_string(w, "title", encode_words(e, &o->title));
     jw_array(w, "supply");
     for (size_t i = 0; i < o->n_supply; i++)
         encode_supply(e, &o->supply[i]);

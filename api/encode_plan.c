@@ -154,20 +154,13 @@ static void assumption(struct encode *e, const char *name, double value, const c
                        const struct note *n)
 {
     struct jw *w = &e->w;
-    struct buf text;
-    buf_init(&text, 8192);
-    if (n)
-        message_note(&text, e->language, n, e->currency, e->catalog);
-    else
-        buf_adds(&text, message_assumption(e->language, name));
     jw_object(w, NULL);
     jw_string(w, "name", name);
     jw_number(w, "value", value);
     jw_string(w, "unit", unit);
     jw_string(w, "source", source);
-    jw_string_n(w, "text", text.data ? text.data : "", text.len);
+    jw_string(w, "text", n ? encode_words(e, n) : message_assumption(e->language, name));
     jw_end_object(w);
-    buf_done(&text);
 }
 
 static void encode_assumptions(struct encode *e, const struct decoded_plan *in, const struct plan *p)

@@ -264,19 +264,15 @@ static void write_row(struct csv *out, struct encode *e, const char *plan_id, co
                       const struct option *o)
 {
     const struct supply *s = main_supply(o);
-    struct buf title;
     double hours, gpu_hours;
     train_hours(o, &hours, &gpu_hours);
-    buf_init(&title, 8192);
-    message_note(&title, e->language, &o->title, e->currency, e->catalog);
     csv_text(out, plan_id);
     csv_int(out, p->catalog_revision);
     csv_date(out, p->as_of);
     csv_text(out, o->label);
     csv_int(out, o->rank);
     csv_text(out, workload_enum_name(ENUM_KIND, (int)o->kind));
-    csv_text(out, title.data);
-    buf_done(&title);
+    csv_text(out, encode_words(e, &o->title));
     machine_cells(out, e, o);
     csv_text(out, storage_tier(o));
     csv_text(out, s ? pricing_mode_name(s->mode) : NULL);

@@ -22,12 +22,8 @@ static void rule(struct encode *e, char c)
 /* "  - sentence", wrapped. */
 static void bullet(struct encode *e, const struct note *n)
 {
-    struct buf text;
-    buf_init(&text, 8192);
-    message_note(&text, e->language, n, e->currency, e->catalog);
     buf_adds(e->w.out, "  - ");
-    text_wrap(e->w.out, text.data ? text.data : "", 4, 4);
-    buf_done(&text);
+    text_wrap(e->w.out, encode_words(e, n), 4, 4);
 }
 
 static void bullets(struct encode *e, const char *heading, const struct note_list *list)
@@ -93,12 +89,8 @@ static void option_rows(struct encode *e, const struct plan *p)
         grouped_money(text, o->cost.total);
         text_cell(out, text, 18, true);
         buf_addc(out, '\n');
-        struct buf title;
-        buf_init(&title, 8192);
-        message_note(&title, e->language, &o->title, e->currency, e->catalog);
         buf_adds(out, "   ");
-        text_wrap(out, title.data ? title.data : "", 3, 3);
-        buf_done(&title);
+        text_wrap(out, encode_words(e, &o->title), 3, 3);
     }
     buf_adds(out, word(e, "legend"));
     buf_addc(out, '\n');

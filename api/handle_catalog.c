@@ -135,6 +135,7 @@ void handle_list(struct call *c)
     jw_string(&e.w, "next_cursor", more ? last : NULL);
     jw_int(&e.w, "catalog_revision", c->req->catalog->revision);
     jw_end_object(&e.w);
+    encode_done(&e);
     respond_body(c, CONTENT_JSON, &body);
 }
 
@@ -161,6 +162,7 @@ void handle_item(struct call *c)
     struct buf body;
     struct encode e = encode_for(c, &body);
     col->encode(&e, at - 1);
+    encode_done(&e);
     respond_body(c, CONTENT_JSON, &body);
 }
 

@@ -274,5 +274,6 @@ void handle_diagnosis(struct call *c)
     buf_init(&body, RESPONSE_MAX);
     struct encode e = {.w = {.out = &body}, .catalog = c->req->catalog, .language = c->language, .currency = "CNY"};
     encode_diagnosis(&e, g);
+    encode_done(&e);
     respond_body(c, CONTENT_JSON, &body);
 }

@@ -56,5 +56,6 @@ void handle_estimate(struct call *c)
     const struct workload *w = &in.workload;
     bool own = w->model.params <= 0 && w->serving.own_model;
     encode_estimate(&e, NULL, &est, &in.assumed, own ? &w->serving.model : &w->model);
+    encode_done(&e);
     respond_body(c, CONTENT_JSON, &body);
 }

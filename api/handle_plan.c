@@ -67,6 +67,7 @@ static void answer(struct call *c, struct planned *p, bool csv)
         encode_plan_csv(&e, &p->in, &p->plan, &form);
     else
         encode_plan(&e, &p->in, &p->plan);
+    encode_done(&e);
     respond_body(c, csv ? CONTENT_CSV : CONTENT_JSON, &body);
 }
 
@@ -186,6 +187,7 @@ void api_plan_text(const struct api_request *req, const char *language, struct a
         struct encode e = {
             .w = {.out = &body}, .catalog = req->catalog, .language = c.language, .currency = p->plan.currency};
         encode_plan_text(&e, &p->in, &p->plan);
+        encode_done(&e);
         respond_body(&c, CONTENT_TEXT, &body);
         return;
     }

@@ -7,6 +7,18 @@
 
 #include "api/utf8.h"
 
+/* buf_add without the call where there is room, which is nearly always. */
+static void put(struct buf *out, const char *s, size_t n)
+{
+    if (out->failed || out->cap - out->len <= n || n > out->max - out->len) {
+        buf_add(out, s, n);
+        return;
+    }
+    memcpy(out->data + out->len, s, n);
+    out->len += n;
+    out->data[out->len] = '\0';
+}
+
 static void escape_one(struct buf *out, unsigned char c)
 {
     if (c >= 0x80) {
@@ -23,58 +35,72 @@ static void escape_one(struct buf *out, unsigned char c)
     }
 }
 
+/* The run of bytes from `i` on that stand in JSON as they are. */
+static size_t plain_run(const char *s, size_t n, size_t i)
+{
+    size_t from = i;
+    while (i < n) {
+        unsigned char c = (unsigned char)s[i];
+        if (c - 0x20u < 0x60u && c != '"' && c != '\\') {
+            i++;
+            continue;
+        }
+        size_t len = c < 0x80 ? 0 : utf8_length(s + i, n - i);
+        if (len == 0)
+            break;
+        i += len;
+    }
+    return i - from;
+}
+
 static void escaped(struct buf *out, const char *s, size_t n)
 {
-    size_t from = 0;
-    buf_addc(out, '"');
-    for (size_t i = 0; i < n;) {
-        unsigned char c = (unsigned char)s[i];
-        size_t len = c < 0x80 ? c >= 0x20 && c != '"' && c != '\\' : utf8_length(s + i, n - i);
-        if (len == 0) {
-            buf_add(out, s + from, i - from);
-            escape_one(out, c);
-            from = i + 1;
-        }
-        i += len ? len : 1;
+    put(out, "\"", 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t run = plain_run(s, n, i);
+        put(out, s + i, run);
+        i += run;
+        if (i < n)
+            escape_one(out, (unsigned char)s[i]);
     }
-    buf_add(out, s + from, n - from);
-    buf_addc(out, '"');
+    put(out, "\"", 1);
 }
 
 static void begin(struct jw *w, const char *key)
 {
     if (w->comma)
-        buf_addc(w->out, ',');
+        put(w->out, ",", 1);
     w->comma = true;
     if (key) {
-        escaped(w->out, key, strlen(key));
-        buf_addc(w->out, ':');
+        put(w->out, "\"", 1);
+        put(w->out, key, strlen(key));
+        put(w->out, "\":", 2);
     }
 }
 
 void jw_object(struct jw *w, const char *key)
 {
     begin(w, key);
-    buf_addc(w->out, '{');
+    put(w->out, "{", 1);
     w->comma = false;
 }
 
 void jw_end_object(struct jw *w)
 {
-    buf_addc(w->out, '}');
+    put(w->out, "}", 1);
     w->comma = true;
 }
 
 void jw_array(struct jw *w, const char *key)
 {
     begin(w, key);
-    buf_addc(w->out, '[');
+    put(w->out, "[", 1);
     w->comma = false;
 }
 
 void jw_end_array(struct jw *w)
 {
-    buf_addc(w->out, ']');
+    put(w->out, "]", 1);
     w->comma = true;
 }
 
@@ -92,16 +118,77 @@ void jw_string(struct jw *w, const char *key, const char *s)
     jw_string_n(w, key, s, s ? strlen(s) : 0);
 }
 
+#define DIGITS 15
+
+/* Decimal digits of an integer; returns how many. */
+static size_t digits_of(char *out, uint64_t v)
+{
+    char back[24];
+    size_t n = 0;
+    do
+        back[n++] = (char)('0' + v % 10);
+    while (v /= 10);
+    for (size_t i = 0; i < n; i++)
+        out[i] = back[n - 1 - i];
+    return n;
+}
+
+/* 15 significant digits of a value between 1e-4 and 1e15 without printf: scaled to an integer in extended precision,
+ * whose error stays far below the margin around a half at which the slow way decides. false = take the slow way. */
+static bool quick_number(char out[32], double v)
+{
+    static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                         1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L};
+    double size = fabs(v);
+    if (!(size >= 1e-4 && size < 1e15))
+        return false;
+    int whole = 0; /* digits before the point, negative: zeros behind it */
+    while (whole < DIGITS && size >= (double)powers[whole])
+        whole++;
+    if (whole == 0)
+        while (size * (double)powers[-whole + 1] < 1)
+            whole--;
+    long double scaled = (long double)size * powers[DIGITS - whole];
+    uint64_t mantissa = (uint64_t)(scaled + 0.5L);
+    long double off = scaled - (long double)mantissa;
+    if (fabsl(fabsl(off) - 0.5L) < 0.01L || mantissa < UINT64_C(100000000000000) || mantissa >= UINT64_C(1000000000000000))
+        return false;
+    int decimals = DIGITS - whole;
+    while (decimals > 0 && mantissa % 10 == 0) {
+        mantissa /= 10;
+        decimals--;
+    }
+    char text[24];
+    size_t n = digits_of(text, mantissa), o = 0;
+    if (v < 0)
+        out[o++] = '-';
+    size_t before = n > (size_t)decimals ? n - (size_t)decimals : 0;
+    memcpy(out + o, text, before);
+    o += before;
+    if (before == 0)
+        out[o++] = '0';
+    if (decimals > 0) {
+        out[o++] = '.';
+        for (size_t i = n; i < (size_t)decimals; i++)
+            out[o++] = '0';
+        memcpy(out + o, text + before, n - before);
+        o += n - before;
+    }
+    out[o] = '\0';
+    return true;
+}
+
 void jw_number_text(char out[32], double v)
 {
-    if (!isfinite(v))
-        (void)snprintf(out, 32, "null");
-    else if (v == 0)
-        (void)snprintf(out, 32, "0");
-    else if (fabs(v) < 1e15 && v == floor(v))
-        (void)snprintf(out, 32, "%.0f", v);
-    else
+    if (!isfinite(v)) {
+        memcpy(out, "null", sizeof "null");
+    } else if (fabs(v) < 1e15 && v == floor(v)) {
+        bool negative = v < 0;
+        out[0] = '-';
+        out[negative + digits_of(out + negative, (uint64_t)fabs(v))] = '\0';
+    } else if (!quick_number(out, v)) {
         (void)snprintf(out, 32, "%.15g", v);
+    }
 }
 
 void jw_number(struct jw *w, const char *key, double v)
@@ -109,13 +196,16 @@ void jw_number(struct jw *w, const char *key, double v)
     char text[32];
     jw_number_text(text, v);
     begin(w, key);
-    buf_adds(w->out, text);
+    put(w->out, text, strlen(text));
 }
 
 void jw_int(struct jw *w, const char *key, int64_t v)
 {
+    char text[24] = "-";
+    bool negative = v < 0;
+    size_t n = digits_of(text + negative, negative ? 0 - (uint64_t)v : (uint64_t)v);
     begin(w, key);
-    buf_addf(w->out, "%lld", (long long)v);
+    put(w->out, text, n + negative);
 }
 
 void jw_int_or_null(struct jw *w, const char *key, int64_t v)

@@ -1,7 +1,7 @@
 /* json_write.h — JSON written straight into a bounded buffer: members in the order they are written, numbers in at
  * most 15 significant digits, NAN and infinities as null, money as {"amount","currency"}.
  *
- * `key` is the member's name inside an object and NULL inside an array or at the root.
+ * `key` is the member's name inside an object, a word that needs no escaping, and NULL inside an array or at the root.
  */
 #ifndef SUANPAN_API_JSON_WRITE_H
 #define SUANPAN_API_JSON_WRITE_H

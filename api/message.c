@@ -24,7 +24,17 @@ struct message {
 static struct {
     struct message *items;
     size_t n, cap;
+    uint32_t *slots; /* open addressing: index + 1 of an item, 0 = free */
+    size_t mask;
 } catalog_of_words;
+
+/* FNV-1a, continued over the parts of a key. */
+static uint32_t hash_on(uint32_t h, const char *s)
+{
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
 
 static void broken(const char *file, const char *why)
 {
@@ -37,29 +47,44 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct message *)a)->key, ((const struct message *)b)->key);
 }
 
+/* One item a text for now; join_languages makes pairs of them. */
 static void add_text(const char *file, const char *key, const char *text, enum language language)
 {
-    struct message *m = NULL;
-    for (size_t i = 0; i < catalog_of_words.n && !m; i++)
-        if (strcmp(catalog_of_words.items[i].key, key) == 0)
-            m = &catalog_of_words.items[i];
-    if (!m && catalog_of_words.n == catalog_of_words.cap) {
-        size_t cap = catalog_of_words.cap ? 2 * catalog_of_words.cap : 256;
+    if (catalog_of_words.n == catalog_of_words.cap) {
+        size_t cap = catalog_of_words.cap ? 2 * catalog_of_words.cap : 1024;
         struct message *grown = realloc(catalog_of_words.items, cap * sizeof *grown);
         if (!grown)
             broken(file, "out of memory");
         catalog_of_words.items = grown;
         catalog_of_words.cap = cap;
     }
-    if (!m) {
-        m = &catalog_of_words.items[catalog_of_words.n++];
-        *m = (struct message){.key = strdup(key)};
-    }
-    if (m->text[language]) /* a key in two files: lint's business, not worth a dead service */
-        return;
+    struct message *m = &catalog_of_words.items[catalog_of_words.n++];
+    *m = (struct message){.key = strdup(key)};
     m->text[language] = strdup(text);
     if (!m->key || !m->text[language])
         broken(file, "out of memory");
+}
+
+/* A key in two files keeps one of its texts: lint's business, not worth a dead service. */
+static void join_languages(void)
+{
+    struct message *items = catalog_of_words.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < catalog_of_words.n; i++) {
+        struct message *last = kept ? &items[kept - 1] : NULL;
+        if (!last || strcmp(last->key, items[i].key) != 0) {
+            items[kept++] = items[i];
+            continue;
+        }
+        for (int language = 0; language < LANGUAGES; language++) {
+            if (!last->text[language])
+                last->text[language] = items[i].text[language];
+            else
+                free(items[i].text[language]);
+        }
+        free(items[i].key);
+    }
+    catalog_of_words.n = kept;
 }
 
 static void merge_file(const struct embed_file *f)
@@ -80,6 +105,23 @@ static void merge_file(const struct embed_file *f)
     json_decref(root);
 }
 
+static void index_keys(void)
+{
+    size_t size = 16;
+    while (size < 3 * catalog_of_words.n)
+        size *= 2;
+    catalog_of_words.slots = calloc(size, sizeof *catalog_of_words.slots);
+    if (!catalog_of_words.slots)
+        broken("index", "out of memory");
+    catalog_of_words.mask = size - 1;
+    for (size_t i = 0; i < catalog_of_words.n; i++) {
+        size_t at = hash_on(2166136261u, catalog_of_words.items[i].key) & catalog_of_words.mask;
+        while (catalog_of_words.slots[at])
+            at = (at + 1) & catalog_of_words.mask;
+        catalog_of_words.slots[at] = (uint32_t)i + 1;
+    }
+}
+
 void message_init(void)
 {
     if (catalog_of_words.n)
@@ -88,17 +130,21 @@ void message_init(void)
         merge_file(&embed_messages.files[i]);
     if (catalog_of_words.n)
         qsort(catalog_of_words.items, catalog_of_words.n, sizeof *catalog_of_words.items, by_key);
+    join_languages();
+    index_keys();
 }
 
 const char *message_find(enum language language, const char *prefix, const char *id)
 {
-    char key[KEY_MAX];
-    if (!id || snprintf(key, sizeof key, "%s%s", prefix, id) >= KEY_MAX || !catalog_of_words.n)
+    if (!id || !catalog_of_words.slots)
         return NULL;
-    struct message wanted = {.key = key};
-    const struct message *m =
-        bsearch(&wanted, catalog_of_words.items, catalog_of_words.n, sizeof *catalog_of_words.items, by_key);
-    return m ? m->text[language] : NULL;
+    size_t len = strlen(prefix), at = hash_on(hash_on(2166136261u, prefix), id) & catalog_of_words.mask;
+    for (; catalog_of_words.slots[at]; at = (at + 1) & catalog_of_words.mask) {
+        const struct message *m = &catalog_of_words.items[catalog_of_words.slots[at] - 1];
+        if (strncmp(m->key, prefix, len) == 0 && strcmp(m->key + len, id) == 0)
+            return m->text[language];
+    }
+    return NULL;
 }
 
 const char *message_key_at(enum language language, size_t i)
@@ -171,28 +217,45 @@ static void trim_zeros(char *text)
         text[n - 1] = '\0';
 }
 
+/* How many decimals a person wants to see of a figure of this size. */
+static int decimals_of(double value, double size)
+{
+    if (value == floor(value) || size >= 1000)
+        return 0;
+    return size >= 100 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 3 : 5;
+}
+
 void message_number(char out[48], double value)
 {
-    char plain[48];
+    static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5};
+    char back[48];
+    size_t n = 0, o = 0;
     double size = fabs(value);
     if (!isfinite(value)) {
-        snprintf(out, 48, "-");
+        memcpy(out, "-", 2);
         return;
     }
     if (size >= 1e15 || (size > 0 && size < 1e-4)) {
-        snprintf(out, 48, "%.3g", value);
+        (void)snprintf(out, 48, "%.3g", value);
         return;
     }
-    if (value == floor(value) || size >= 1000)
-        snprintf(plain, sizeof plain, "%.0f", value);
-    else if (size >= 100)
-        snprintf(plain, sizeof plain, "%.1f", value);
-    else if (size >= 1)
-        snprintf(plain, sizeof plain, "%.2f", value);
-    else
-        snprintf(plain, sizeof plain, "%.*f", size >= 0.01 ? 3 : 5, value);
-    trim_zeros(plain);
-    group_thousands(out, plain);
+    int decimals = decimals_of(value, size);
+    uint64_t scaled = (uint64_t)llround(size * scales[decimals]);
+    for (; decimals > 0 && scaled % 10 == 0; decimals--)
+        scaled /= 10;
+    int digits = 0; /* from the last to the first, the point and the commas between them */
+    for (; scaled > 0 || digits <= decimals; digits++, scaled /= 10) {
+        if (digits == decimals && decimals > 0)
+            back[n++] = '.';
+        else if (digits > decimals && (digits - decimals) % 3 == 0)
+            back[n++] = ',';
+        back[n++] = (char)('0' + scaled % 10);
+    }
+    if (value < 0)
+        out[o++] = '-';
+    while (n > 0)
+        out[o++] = back[--n];
+    out[o] = '\0';
 }
 
 static void money_words(char *out, enum language language, int64_t minor, const char *currency)
