@@ -97,7 +97,16 @@ static const char *priced_thing(const struct price *p)
     return p->sku != NULL ? p->sku->id : p->subject_id;
 }
 
-/* Every price of the bill that is not firm, or old, is told once a kind. */
+/* The note of this code about this item: the one that is there, or a new one with the item as its first argument. */
+static struct note *note_of_item(struct note_list *l, const char *code, const char *item)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->items[i].code, code) == 0 && strcmp(l->items[i].args[0].text, item) == 0)
+            return &l->items[i];
+    return note_text(note_add(l, code), "item", item);
+}
+
+/* Every price of the bill that is not firm, or old, is told with what it is of. */
 static void answer_prices(struct build *b, struct option *o)
 {
     for (size_t i = 0; i < o->cost.n_lines; i++) {
@@ -106,12 +115,12 @@ static void answer_prices(struct build *b, struct option *o)
             continue;
         const char *of = priced_thing(p);
         if (p->state == PRICE_ILLUSTRATIVE)
-            note_text(note_add_once(&o->warnings, "price_illustrative"), "item", of);
+            note_of_item(&o->warnings, "price_illustrative", of);
         if (p->state == PRICE_DERIVED)
-            note_text(note_text(note_add_once(&o->warnings, "price_derived"), "item", of), "rule", p->rule);
+            note_text(note_of_item(&o->warnings, "price_derived", of), "rule", p->rule);
         int age = p->observed_on != DATE_NONE ? b->as_of - p->observed_on : 0;
         if (age > (int)b->a.price_stale_days) {
-            struct note *n = note_text(note_add_once(&o->warnings, "price_stale"), "item", of);
+            struct note *n = note_of_item(&o->warnings, "price_stale", of);
             note_num(note_date(n, "observed_on", p->observed_on), "days", age);
         }
     }

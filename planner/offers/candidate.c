@@ -197,8 +197,6 @@ size_t candidate_choose(const struct build *b, const struct candidate_list *l, s
 void candidate_reasons(struct build *b, const struct candidate *c, struct draft *d)
 {
     const struct memory_estimate *m = &c->estimate->memory;
-    bool told = note_find(&c->estimate->warnings, "training_memory_tight") != NULL; /* by physics, with the term */
-    bool tight = c->estimate->fits == FITS_TIGHT && !told;
     bool peft = b->training.method == METHOD_LORA || b->training.method == METHOD_QLORA;
     struct note *n = note_add(&d->reasons, "memory_fits");
     note_num(note_num(note_num(n, "need_gb", m->total_gb), "usable_gb", m->usable_gb), "cards", c->cards);
@@ -207,8 +205,6 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
         note_text(note_text(note_add(&d->reasons, "peft_fits"), "method",
                             b->training.method == METHOD_LORA ? "LoRA" : "QLoRA"),
                   "gpu", c->offer->sku->gpu->name);
-    if (tight)
-        note_num(note_num(note_add(&d->warnings, "memory_tight"), "high_gb", m->high_gb), "usable_gb", m->usable_gb);
     if (c->estimate->layout.offload > OFFLOAD_NONE)
         note_num(note_add(&d->warnings, "offload_needed"), "host_gb", c->estimate->training.host_memory_gb);
     if (c->lanes > 1)

@@ -212,7 +212,7 @@ static bool alike(const struct draft *x, const struct draft *y)
     const struct draft_group *a = &x->groups[x->train_group], *b = &y->groups[y->train_group];
     return x->kind == y->kind && a->offer->sku->gpu == b->offer->sku->gpu &&
            a->cards * a->units == b->cards * b->units &&
-           (a->units < 2 || a->offer->sku->network == b->offer->sku->network);
+           (a->units < 2 || x->kind == KIND_UNIVERSITY_TIME || a->offer->sku->network == b->offer->sku->network);
 }
 
 void rank_prune(struct build *b, struct option_list *l)
