@@ -45,11 +45,15 @@ struct log {
 };
 
 size_t log_key_count(void);
+/* Fewer of these are somebody's prose. */
+size_t log_key_at_least(int key);
 /* Only a running mean over the run so far. */
 bool log_key_is_smoothed(int key);
 
 /* What one line says. */
 void log_take_times(struct log *l, const char *line, int rank);
+/* The number of the step a line is about and which word numbers it; -1 when none. */
+int log_step_of(const char *line, double *ret_step);
 void log_take_step(struct log *l, const char *line, int rank);
 void log_take_figures(struct log *l, const char *line);
 /* True when the line holds a bar (of training or not). */

@@ -6,7 +6,7 @@
 #include "planner/diagnosis/log.h"
 #include "planner/diagnosis/text.h"
 
-static const char *const STEP_WORDS[] = {"global_step", "iteration", "iter", "step", "steps", "current_steps"};
+static const char *const STEP_WORDS[] = {"global_step", "iteration", "iter", "step", "steps", "current_steps", "batch"};
 
 /* "step=450", "iteration       10/    1000", "Iter(train) [ 10/720]", "'step': 7": the whole number behind a word. */
 static bool number_behind(const char *p, double *ret)
@@ -22,27 +22,28 @@ static bool number_behind(const char *p, double *ret)
     return true;
 }
 
+int log_step_of(const char *line, double *ret_step)
+{
+    for (size_t i = 0; i < sizeof STEP_WORDS / sizeof *STEP_WORDS; i++)
+        for (const char *p = line; (p = text_seek_word(p, STEP_WORDS[i])) != NULL;) {
+            p += strlen(STEP_WORDS[i]);
+            if (number_behind(p, ret_step))
+                return (int)i;
+        }
+    return -1;
+}
+
 void log_take_step(struct log *l, const char *line, int rank)
 {
     double stamp, step;
     bool day_only;
     if (!text_stamp(line, &stamp, &day_only))
         return;
-    for (size_t i = 0; i < sizeof STEP_WORDS / sizeof *STEP_WORDS; i++) {
-        const char *p = line;
-        bool found = false;
-        while (!found && (p = text_seek_word(p, STEP_WORDS[i])) != NULL) {
-            p += strlen(STEP_WORDS[i]);
-            found = number_behind(p, &step);
-        }
-        if (!found)
-            continue;
-        struct log_time *t = arena_push(l->arena, &l->steps);
-        if (t != NULL)
-            *t = (struct log_time){.key = (int)i, .value_s = stamp, .step = step, .rank = rank,
-                                   .after_pause = l->saw_pause, .day_only = day_only};
-        return;
-    }
+    int word = log_step_of(line, &step);
+    struct log_time *t = word >= 0 ? arena_push(l->arena, &l->steps) : NULL;
+    if (t != NULL)
+        *t = (struct log_time){.key = word, .value_s = stamp, .step = step, .rank = rank,
+                               .after_pause = l->saw_pause, .day_only = day_only};
 }
 
 /* The number behind any of these words; NAN when none is there. *ret_rest: what follows it. */

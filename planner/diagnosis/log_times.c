@@ -14,13 +14,21 @@
 #define LONGEST_S 1e6 /* an iteration of over eleven days is a misreading */
 
 enum form {
-    AFTER,      /* "iter_time: 1.2" */
-    AFTER_UNIT, /* "time 6708.79ms": only with a unit, the word alone is too common */
-    METER,      /* "Time 0.450 (0.230)": this one and, in brackets, the running mean */
-    BEFORE,     /* "0.013 sec/batch" */
+    AFTER,       /* "iter_time: 1.2" */
+    AFTER_UNIT,  /* "time 6708.79ms": only with a unit, the word alone is too common */
+    METER,       /* "Time 0.450 (0.230)": this one and, in brackets, the running mean */
+    BEFORE,      /* "0.013 sec/batch" */
     RATE_BEFORE, /* "14.19it/s" */
-    RATE        /* "steps_per_second: 0.5" */
+    RATE,        /* "steps_per_second: 0.5" */
+    PARTS        /* "time (ms) | fwd: 401.2 | bwd: 603.1 | step: 95.0": the sum */
 };
+
+enum trust {
+    EXACT,
+    PROSE,   /* a word of every day: only where it comes this often */
+    SMOOTHED /* a running mean over the run so far */
+};
+#define PROSE_AT_LEAST 3
 
 /* Of two figures printed equally often the earlier in this table counts. */
 static const struct key {
@@ -28,66 +36,88 @@ static const struct key {
     enum form form;
     double unit_s;
     const char *with; /* must be in the line, too; NULL = nothing */
-    bool smoothed;
+    enum trust trust;
 } KEYS[] = {
-    {"elapsed time per iteration", AFTER, MS, NULL, false},       /* Megatron-LM */
-    {"iter time", AFTER, S, NULL, false},                         /* DeepSpeed pipelines, LitGPT */
-    {"iter_time", AFTER, S, NULL, false},                         /* DLLogger */
-    {"train_iter_time", AFTER, S, NULL, false},
-    {"iteration_time", AFTER, S, NULL, false},
-    {"iteration time", AFTER, S, NULL, false},
-    {"time per iteration", AFTER, S, NULL, false},
-    {"time_per_iter", AFTER, S, NULL, false},
-    {"per step time", AFTER, MS, NULL, false},                    /* MindSpore */
-    {"per_step_time", AFTER, MS, NULL, false},                    /* MindFormers */
-    {"step_time_ms", AFTER, MS, NULL, false},
-    {"step_time_s", AFTER, S, NULL, false},
-    {"step_time", AFTER, S, NULL, false},
-    {"step time", AFTER, S, NULL, false},
-    {"time_per_step", AFTER, S, NULL, false},                     /* verl */
-    {"time per step", AFTER, S, NULL, false},
-    {"time/step", AFTER, S, NULL, false},
-    {"timing_s/step", AFTER, S, NULL, false},
-    {"train_step_timing", AFTER, S, NULL, false},                 /* NeMo */
-    {"batch_cost", AFTER, S, NULL, false},                        /* Paddle */
-    {"avg_batch_cost", AFTER, S, NULL, false},
-    {"batch_time", AFTER, S, NULL, false},
-    {"batch time", AFTER, S, NULL, false},
-    {"seconds", AFTER, S, "completed step", false},               /* MaxText */
-    {"time", METER, S, NULL, false},                              /* PyTorch examples, DeepLearningExamples */
-    {"time:", AFTER, S, "iter", false},                           /* mmengine, Detectron2 */
-    {"\"time\"", AFTER, S, "iter", false},                        /* mmengine's JSON */
-    {"\"time\"", AFTER, S, "step", false},
-    {"time", AFTER_UNIT, S, "iter", false},                       /* nanoGPT */
-    {"time", AFTER_UNIT, S, "step", false},
-    {"dt", AFTER_UNIT, S, NULL, false},                           /* build-nanogpt, llm.c */
-    {"train.compute_time", AFTER, S, NULL, false},                /* DeepLearningExamples, ResNet */
-    {"ms/batch", AFTER, MS, NULL, false},                         /* Transformer-XL, word_language_model */
-    {"s/batch", AFTER, S, NULL, false},
-    {"sec/batch", AFTER, S, NULL, false},
-    {"ms/step", AFTER, MS, NULL, false},
-    {"ms/step", BEFORE, MS, NULL, false},                         /* Keras */
-    {"s/step", BEFORE, S, NULL, false},
-    {"sec/step", BEFORE, S, NULL, false},
-    {"sec/batch", BEFORE, S, NULL, false},                        /* TensorFlow tutorials */
-    {"s/batch", BEFORE, S, NULL, false},
-    {"ms/batch", BEFORE, MS, NULL, false},
-    {"sec/iter", BEFORE, S, NULL, false},
-    {"s/iter", BEFORE, S, NULL, false},
-    {"ms/iter", BEFORE, MS, NULL, false},
-    {"interval_steps_per_second", RATE, S, NULL, false},          /* PaddleNLP */
-    {"batches_per_sec", RATE, S, NULL, false},                    /* Composer */
-    {"global_step/sec", RATE, S, NULL, false},                    /* TensorFlow estimators */
-    {"steps_per_second", RATE, S, NULL, false},
-    {"steps_per_sec", RATE, S, NULL, false},
-    {"steps/sec", RATE, S, NULL, false},
-    {"iters/sec", RATE, S, NULL, false},
-    {"ups", RATE, S, "wps", false},                               /* fairseq */
-    {"it/s", RATE_BEFORE, S, NULL, true},                         /* bars without elapsed time */
-    {"s/it", BEFORE, S, NULL, true},
-    {"train_speed(s/it)", AFTER, S, NULL, true},                  /* ms-swift */
-    {"train_speed(iter/s)", RATE, S, NULL, true},
-    {"train_steps_per_second", RATE, S, NULL, true},              /* Hugging Face Trainer, at the end */
+    {"elapsed time per iteration", AFTER, MS, NULL, EXACT}, /* Megatron-LM */
+    {"train_time", AFTER, S, "forward_time", EXACT},        /* ESPnet, whose iter_time is the wait for data */
+    {"iter time", AFTER, S, NULL, EXACT},                   /* DeepSpeed pipelines, LitGPT */
+    {"iter_time", AFTER, S, NULL, EXACT},                   /* DLLogger */
+    {"train_iter_time", AFTER, S, NULL, EXACT},
+    {"iteration_time", AFTER, S, NULL, EXACT},
+    {"iteration time", AFTER, S, NULL, EXACT},
+    {"time per iteration", AFTER, S, NULL, EXACT},
+    {"time_per_iter", AFTER, S, NULL, EXACT},
+    {"per step time", AFTER, MS, NULL, EXACT}, /* MindSpore */
+    {"per_step_time", AFTER, MS, NULL, EXACT}, /* MindFormers */
+    {"step_time_ms", AFTER, MS, NULL, EXACT},
+    {"iter_time_ms", AFTER, MS, NULL, EXACT},
+    {"iteration_time_ms", AFTER, MS, NULL, EXACT},
+    {"step_time_s", AFTER, S, NULL, EXACT},
+    {"step_time", AFTER, S, NULL, EXACT},
+    {"step time", AFTER, S, NULL, EXACT},
+    {"time_per_step", AFTER, S, NULL, EXACT}, /* verl */
+    {"time per step", AFTER, S, NULL, EXACT},
+    {"time/step", AFTER, S, NULL, EXACT},
+    {"timing_s/step", AFTER, S, NULL, EXACT},
+    {"train_step_timing", AFTER, S, NULL, EXACT}, /* NeMo */
+    {"batch_cost", AFTER, S, NULL, EXACT},        /* Paddle */
+    {"avg_batch_cost", AFTER, S, NULL, EXACT},
+    {"batch_time", AFTER, S, NULL, EXACT},
+    {"batch time", AFTER, S, NULL, EXACT},
+    {"seconds", AFTER, S, "completed step", EXACT}, /* MaxText */
+    {"time", METER, S, NULL, EXACT},                /* PyTorch examples, DeepLearningExamples */
+    {"time:", AFTER, S, "iter", EXACT},             /* mmengine, Detectron2 */
+    {"time:", AFTER, S, "eta", EXACT},              /* mmcv, DeiT and MAE */
+    {"time:", AFTER_UNIT, S, "data:", EXACT},       /* timm */
+    {"\"time\"", AFTER, S, "iter", EXACT},          /* mmengine's JSON */
+    {"\"time\"", AFTER, S, "step", EXACT},
+    {"time", AFTER_UNIT, S, "iter", EXACT}, /* nanoGPT */
+    {"time", AFTER_UNIT, S, "step", EXACT},
+    {"time:", AFTER, S, "loss:", PROSE},           /* BMTrain and many loops of one's own */
+    {"ms", BEFORE, MS, "tok/s", EXACT},            /* llm.c */
+    {"dt", AFTER_UNIT, S, NULL, EXACT},            /* build-nanogpt, llm.c */
+    {"train.compute_time", AFTER, S, NULL, EXACT}, /* DeepLearningExamples, ResNet */
+    {"ms/batch", AFTER, MS, NULL, EXACT},          /* Transformer-XL, word_language_model */
+    {"s/batch", AFTER, S, NULL, EXACT},
+    {"sec/batch", AFTER, S, NULL, EXACT},
+    {"ms/step", AFTER, MS, NULL, EXACT},
+    {"ms/step", BEFORE, MS, NULL, EXACT}, /* Keras */
+    {"s/step", BEFORE, S, NULL, EXACT},
+    {"sec/step", BEFORE, S, NULL, EXACT},
+    {"sec/batch", BEFORE, S, NULL, EXACT}, /* TensorFlow tutorials */
+    {"s/batch", BEFORE, S, NULL, EXACT},
+    {"ms/batch", BEFORE, MS, NULL, EXACT},
+    {"sec/iter", BEFORE, S, NULL, EXACT},
+    {"s/iter", BEFORE, S, NULL, EXACT},
+    {"ms/iter", BEFORE, MS, NULL, EXACT},
+    {"time (ms) |", PARTS, MS, "bwd:", EXACT}, /* DeepSpeed's wall clock breakdown */
+    {"time (ms) |", PARTS, MS, "backward:", EXACT},
+    {"单步耗时", AFTER, S, NULL, EXACT},
+    {"每步耗时", AFTER, S, NULL, EXACT},
+    {"步耗时", AFTER, S, NULL, EXACT},
+    {"迭代耗时", AFTER, S, NULL, EXACT},
+    {"迭代时间", AFTER, S, NULL, EXACT},
+    {"耗时", AFTER_UNIT, S, NULL, PROSE},
+    {"用时", AFTER_UNIT, S, NULL, PROSE},
+    {"took", AFTER_UNIT, S, "step", PROSE},
+    {"took", AFTER_UNIT, S, "iter", PROSE},
+    {"elapsed", AFTER_UNIT, S, "step", PROSE},
+    {"elapsed", AFTER_UNIT, S, "iter", PROSE},
+    {"duration_ms", AFTER, MS, "step", PROSE},
+    {"duration", AFTER_UNIT, S, "step", PROSE},
+    {"interval_steps_per_second", RATE, S, NULL, EXACT}, /* PaddleNLP */
+    {"batches_per_sec", RATE, S, NULL, EXACT},           /* Composer */
+    {"global_step/sec", RATE, S, NULL, EXACT},           /* TensorFlow estimators */
+    {"steps_per_second", RATE, S, NULL, EXACT},
+    {"steps_per_sec", RATE, S, NULL, EXACT},
+    {"steps/sec", RATE, S, NULL, EXACT},
+    {"iters/sec", RATE, S, NULL, EXACT},
+    {"ups", RATE, S, "wps", EXACT},           /* fairseq */
+    {"it/s", RATE_BEFORE, S, NULL, SMOOTHED}, /* bars without elapsed time */
+    {"s/it", BEFORE, S, NULL, SMOOTHED},
+    {"train_speed(s/it)", AFTER, S, NULL, SMOOTHED}, /* ms-swift */
+    {"train_speed(iter/s)", RATE, S, NULL, SMOOTHED},
+    {"train_steps_per_second", RATE, S, NULL, SMOOTHED}, /* Hugging Face Trainer, at the end */
 };
 
 size_t log_key_count(void)
@@ -95,9 +125,14 @@ size_t log_key_count(void)
     return sizeof KEYS / sizeof *KEYS;
 }
 
+size_t log_key_at_least(int key)
+{
+    return KEYS[key].trust == PROSE ? PROSE_AT_LEAST : 1;
+}
+
 bool log_key_is_smoothed(int key)
 {
-    return KEYS[key].smoothed;
+    return KEYS[key].trust == SMOOTHED;
 }
 
 /* "ms", "s", "sec", "us" at p, and nothing more to the word: seconds; 0 when none. */
@@ -106,8 +141,9 @@ static double unit_at(const char *p)
     static const struct {
         const char *name;
         double s;
-    } units[] = {{"milliseconds", MS}, {"seconds", S}, {"second", S}, {"secs", S}, {"sec", S}, {"msec", MS},
-                 {"ms", MS},           {"us", 1e-6},   {"s", S}};
+    } units[] = {{"milliseconds", MS}, {"seconds", S}, {"second", S}, {"secs", S},  {"sec", S}, {"msec", MS},
+                 {"ms", MS},           {"us", 1e-6},   {"s", S},      {"毫秒", MS}, {"秒", S},  {"分钟", 60},
+                 {"minutes", 60},      {"mins", 60},   {"min", 60},   {"m", 60}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (text_starts(p, units[i].name) && !text_is_alnum(p[strlen(units[i].name)]))
             return units[i].s;
@@ -128,6 +164,8 @@ static const char *to_number(const char *p, double *unit)
         } else if (text_starts(p, " in ") && unit_at(p + 4) > 0) {
             *unit = unit_at(p + 4);
             p += strcspn(p + 4, ":= ") + 4;
+        } else if (text_starts(p, "：")) {
+            p += strlen("：");
         } else if (*p == ' ' || *p == '\t' || *p == '"' || *p == '\'' || *p == ':' || *p == '=')
             p++;
         else
@@ -141,20 +179,25 @@ static double value_after(const struct key *k, const char *p)
 {
     double unit = k->unit_s, v;
     p = to_number(p, &unit);
-    if (p == NULL || !text_number(&p, &v))
+    if (p == NULL || !text_number(&p, &v) || (*p == ':' && text_is_digit(p[1]))) /* 12:30 is a time of day */
         return NAN;
     const char *behind = text_skip_blanks(p);
     double printed = unit_at(behind);
     switch (k->form) {
-    case RATE: return v > 0 ? 1 / v : NAN;
+    case RATE:
+        return v > 0 ? 1 / v : NAN;
     case METER:
         if (printed > 0)
             behind = text_skip_blanks(behind + strspn(behind, "msecond"));
-        return *behind == '(' && (text_is_digit(*text_skip_blanks(behind + 1))) ? v * (printed > 0 ? printed : unit) : NAN;
-    case AFTER_UNIT: return printed > 0 ? v * printed : NAN;
+        return *behind == '(' && (text_is_digit(*text_skip_blanks(behind + 1))) ? v * (printed > 0 ? printed : unit)
+                                                                                : NAN;
+    case AFTER_UNIT:
+        return printed > 0 ? v * printed : NAN;
     case AFTER:
     case BEFORE:
-    case RATE_BEFORE: break;
+    case PARTS:
+    case RATE_BEFORE:
+        break;
     }
     return v * (printed > 0 ? printed : unit);
 }
@@ -176,6 +219,25 @@ static double value_before(const struct key *k, const char *line, const char *wo
     return k->form == RATE_BEFORE ? 1 / v : v * k->unit_s;
 }
 
+/* Forward, backward and the optimizer's step, each behind its own name. */
+static double value_of_parts(const struct key *k, const char *line)
+{
+    static const char *const parts[][2] = {{"fwd:", "forward:"}, {"bwd:", "backward:"}, {"step:", "optimizer:"}};
+    double sum = 0, v;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *p = text_seek_word(line, parts[i][0]);
+        if (p == NULL)
+            p = text_seek_word(line, parts[i][1]);
+        if (p == NULL)
+            return NAN;
+        p = text_skip_blanks(strchr(p, ':') + 1);
+        if (!text_number(&p, &v))
+            return NAN;
+        sum += v * k->unit_s;
+    }
+    return sum;
+}
+
 static bool stands_before(const struct key *k)
 {
     return k->form == BEFORE || k->form == RATE_BEFORE;
@@ -183,6 +245,10 @@ static bool stands_before(const struct key *k)
 
 static double find_value(const struct key *k, const char *line)
 {
+    if (k->form == PARTS) {
+        const char *at = text_seek(line, k->word);
+        return at != NULL ? value_of_parts(k, at + strlen(k->word)) : NAN;
+    }
     for (const char *p = line;; p++) {
         p = stands_before(k) ? text_seek(p, k->word) : text_seek_word(p, k->word);
         if (p == NULL)
@@ -195,6 +261,8 @@ static double find_value(const struct key *k, const char *line)
 
 void log_take_times(struct log *l, const char *line, int rank)
 {
+    double step = NAN;
+    log_step_of(line, &step);
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
         if (KEYS[i].with != NULL && text_seek(line, KEYS[i].with) == NULL)
             continue;
@@ -203,6 +271,7 @@ void log_take_times(struct log *l, const char *line, int rank)
             continue;
         struct log_time *t = arena_push(l->arena, &l->times);
         if (t != NULL)
-            *t = (struct log_time){.key = (int)i, .value_s = v, .step = NAN, .rank = rank, .after_pause = l->saw_pause};
+            *t =
+                (struct log_time){.key = (int)i, .value_s = v, .step = step, .rank = rank, .after_pause = l->saw_pause};
     }
 }

@@ -14,6 +14,8 @@
 #define BAR_RESOLUTION_S 10.0 /* a bar counts whole seconds: intervals shorter than this say nothing of variation */
 #define BAR_RELIABLE_S 30.0   /* elapsed over steps is better than the smoothed rate from here on */
 #define BAR_INTERVALS_MIN 5
+#define CUMULATIVE_MIN 5        /* fewer that grow may well be iterations that became slower */
+#define CUMULATIVE_FACTOR 2.0   /* of the first, too */
 
 static bool any_of(const char *line, const char *const *words, size_t n)
 {
@@ -74,7 +76,7 @@ static int choose_key(const struct log *l, bool smoothed, size_t *ret_n)
         size_t n = 0;
         for (size_t i = 0; i < l->times.n; i++)
             n += l->times.items[i].key == (int)k;
-        if (log_key_is_smoothed((int)k) == smoothed && n > *ret_n) {
+        if (log_key_is_smoothed((int)k) == smoothed && n > *ret_n && n >= log_key_at_least((int)k)) {
             *ret_n = n;
             best = (int)k;
         }
@@ -91,21 +93,40 @@ static int lowest_rank(const struct log_times *t, int key)
     return rank;
 }
 
+/* Times that only grow are since the start, not of one iteration each: what lies between two, a step. Returns how
+ * many are left. */
+static size_t differences(double *times, const double *steps, bool *after_pause, size_t n)
+{
+    bool growing = n >= CUMULATIVE_MIN && times[n - 1] > CUMULATIVE_FACTOR * times[0];
+    for (size_t i = 1; i < n && growing; i++)
+        growing = times[i] > times[i - 1];
+    if (!growing)
+        return n;
+    for (size_t i = 0; i + 1 < n; i++) {
+        double passed = steps[i + 1] - steps[i];
+        times[i] = (times[i + 1] - times[i]) / (passed >= 1 ? passed : 1);
+        after_pause[i] = after_pause[i + 1];
+    }
+    return n - 1;
+}
+
 static void from_times(const struct log *l, int key, size_t n, struct iteration_stats *ret)
 {
-    double *times = arena_array(l->arena, n, sizeof *times);
+    double *times = arena_array(l->arena, n, sizeof *times), *steps = arena_array(l->arena, n, sizeof *steps);
     bool *after_pause = arena_array(l->arena, n, sizeof *after_pause);
     int rank = lowest_rank(&l->times, key);
     size_t taken = 0;
-    if (times == NULL || after_pause == NULL)
+    if (times == NULL || steps == NULL || after_pause == NULL)
         return;
     for (size_t i = 0; i < l->times.n; i++) {
         const struct log_time *t = &l->times.items[i];
         if (t->key != key || (rank >= 0 && t->rank >= 0 && t->rank != rank))
             continue;
         times[taken] = t->value_s;
+        steps[taken] = t->step;
         after_pause[taken++] = t->after_pause;
     }
+    taken = differences(times, steps, after_pause, taken);
     iteration_statistics(times, after_pause, taken, l->arena, ret);
 }
 
