@@ -243,6 +243,7 @@ int measured_apply(const struct training_request *q, struct job *j, struct readi
         return -1;
     if (q->measured->two_node_speedup > 0 && j->shape.nodes > 1)
         fit_network(j, q->layout, q->measured->two_node_speedup);
+    r.same_work = b.job.gpu == j->gpu && j->seq >= b.job.seq && b.job.gpus <= j->gpus;
     r.same_shape = b.job.gpu == j->gpu && b.job.gpus == j->gpus && b.job.seq == j->seq;
     *ret = r;
     return 0;

@@ -11,6 +11,7 @@ struct reading {
     double memory_offset;  /* bytes a rank needs more than the model says; 0 without a reading */
     bool memory_used;
     int gpus;
+    bool same_work;        /* same card and no shorter sequences: more cards cannot make each one faster */
     bool same_shape;       /* same card, same number of cards */
     double communication_share; /* modelled, of the measured shape */
 };

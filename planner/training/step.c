@@ -179,7 +179,7 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.micro_s = inner + s.pipeline_s + s.shard_s + s.offload_s;
     s.bubble_s = (c->pp - 1.0) / (c->vpp > 1 ? c->vpp : 1) * s.micro_s;
     s.gradient_s = j->comm_scale * gradient_seconds(j, f, c, m, inner);
-    s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m);
+    s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m) + j->k->step_fixed;
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
     /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
     s.skew_s = busy * ((j->shape.nodes > 1 ? j->k->node_leave : 0) +

@@ -25,6 +25,19 @@ static void hold_reading(const struct training_request *q, struct job *j, const 
     }
 }
 
+/* A reading of fewer cards bounds what each of more cards does: spreading work never made a card faster. */
+static void bound_by_reading(const struct reading *r, const struct fabric *f, struct job *j, struct found *found)
+{
+    if (!r->used || !r->same_work || r->same_shape)
+        return;
+    struct candidate *b = &found->best;
+    double most = r->tokens_per_s / r->gpus * j->gpus;
+    if (b->step.tokens_per_s <= most)
+        return;
+    j->time_scale *= b->step.tokens_per_s / most;
+    step_time(j, f, &b->cut, &b->memory, &b->step);
+}
+
 int training_estimate(const struct training_constants *k, const struct training_request *q, struct arena *arena,
                       struct estimate *ret, struct err *err)
 {
@@ -55,6 +68,7 @@ int training_estimate(const struct training_constants *k, const struct training_
         return -1;
     if (measured)
         hold_reading(q, &j, &f, &reading, &found.best);
+    bound_by_reading(&reading, &f, &j, &found);
     struct report r = {&j, &f, &found, measured ? &reading : NULL, q->layout};
     report_fill(&r, q->want_trace, &e);
     if (arena_failed(arena))

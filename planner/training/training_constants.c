@@ -11,7 +11,7 @@ static const struct param_field FIELDS[] = {
     ROW(width_half), ROW(depth_half), ROW(area_half), ROW(misaligned),
     ROW(head_half), ROW(attention_backward), ROW(attention_parallel), ROW(unaligned_heads), ROW(score_passes),
     ROW(memory_passes), ROW(memory_fused), ROW(memory_eager), ROW(memory_compiled), ROW(logit_passes),
-    ROW(launch_blend), ROW(floor_fused), ROW(floor_eager), ROW(floor_eager_sharded), ROW(context_floor),
+    ROW(step_fixed), ROW(launch_blend), ROW(floor_fused), ROW(floor_eager), ROW(floor_eager_sharded), ROW(context_floor),
     ROW(dequant_bytes), ROW(selective_recompute), ROW(selective_native), ROW(recompute_cost), ROW(optimizer_passes),
     ROW(moe_share), ROW(moe_width_half), ROW(moe_tokens_half), ROW(expert_overhead), ROW(moe_recompute_cap),
     ROW(nvlink_share), ROW(nvlink_tp_share), ROW(rdma_share), ROW(roce_share), ROW(tcp_share),

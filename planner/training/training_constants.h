@@ -26,7 +26,7 @@ struct training_constants {
     double width_half, depth_half, area_half, misaligned;
     double head_half, attention_backward, attention_parallel, unaligned_heads, score_passes;
     double memory_passes, memory_fused, memory_eager, memory_compiled, logit_passes;
-    double launch_blend, floor_fused, floor_eager, floor_eager_sharded, context_floor;
+    double step_fixed, launch_blend, floor_fused, floor_eager, floor_eager_sharded, context_floor;
     double dequant_bytes, selective_recompute, selective_native, recompute_cost, optimizer_passes;
     double moe_share, moe_width_half, moe_tokens_half, expert_overhead, moe_recompute_cap;
     /* communication */
