@@ -165,6 +165,14 @@ static const struct option *shown_option(const struct plan *p)
     return p->n_options ? &p->options[0] : NULL;
 }
 
+static void relaxation_rows(struct encode *e, const struct relaxation_list *l)
+{
+    if (l->n)
+        buf_addf(e->w.out, "  %s\n", word(e, "would_change"));
+    for (size_t i = 0; i < l->n; i++)
+        bullet(e, &l->items[i].text);
+}
+
 static void infeasible_rows(struct encode *e, const struct plan *p)
 {
     if (p->n_infeasible)
@@ -174,6 +182,7 @@ static void infeasible_rows(struct encode *e, const struct plan *p)
                  message_term(e->language, workload_enum_name(ENUM_KIND, (int)p->infeasible[i].kind)));
         for (size_t k = 0; k < p->infeasible[i].reasons.n; k++)
             bullet(e, &p->infeasible[i].reasons.items[k]);
+        relaxation_rows(e, &p->infeasible[i].relaxations);
     }
 }
 
@@ -204,6 +213,7 @@ void encode_plan_text(struct encode *e, const struct decoded_plan *in, const str
         cost_rows(e, o);
         reserve_row(e, &o->reserve);
         bullets(e, "warnings", &o->warnings);
+        relaxation_rows(e, &o->relaxations);
     }
     infeasible_rows(e, p);
     bullets(e, "warnings", &p->warnings);

@@ -178,7 +178,7 @@ static void gate_two_nodes(const struct build *b, struct draft *d)
             continue;
         s->has_gate = true;
         s->gate = (struct gate){.metric = "two_node_speedup", .threshold = b->a.two_node_gate};
-        s->gate.text = (struct note){.code = "two_node_gate", .short_by = NAN};
+        s->gate.text = (struct note){.code = "gate_two_nodes", .short_by = NAN};
         note_num(&s->gate.text, "threshold", b->a.two_node_gate);
     }
 }

@@ -409,3 +409,14 @@ Test(rules, product_names_of_the_driver_and_the_catalogs_cards)
                          cases[i].name, cases[i].total_mib);
     }
 }
+
+/* Half busy, memory half full, power in the middle: nothing is wrong and nothing is needed. */
+Test(rules, healthy_steady_iterations_and_cards_with_room)
+{
+    static const struct card cards[] = {{70, 40000, 81920, 250, 400}, {72, 41000, 81920, 255, 400}};
+    static const double times[] = {1.00, 1.01, 0.99, 1.00, 1.02, 1.00, 0.98, 1.01, 1.00, 1.00, 0.99, 1.01};
+    struct diagnosis d = run((struct diagnosis_input){
+        .nvidia_smi_csv = csv(cards, N(cards)), .iteration_times_s = times, .n_iteration_times = N(times)});
+    cr_expect_eq(d.verdict, VERDICT_HEALTHY, "%d", (int)d.verdict);
+    cr_expect(!verdict_not_cards(d.verdict));
+}
