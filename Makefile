@@ -193,11 +193,15 @@ coverage:
 # Every tests/fuzz/fuzz_NAME.c is one libFuzzer entry; crashes become files of tests/fuzz/corpus/NAME.
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SECONDS ?= 60
-FUZZ_SOURCES := $(SRC_api) $(SRC_formats) $(SRC_db) $(SRC_planner) $(SRC_base)
-build/fuzz/%: tests/fuzz/fuzz_%.c $(FUZZ_SOURCES) $(B)/libembed.a
+FUZZ_SOURCES := server/guard.c $(SRC_api) $(SRC_formats) $(SRC_db) $(SRC_planner) $(SRC_base)
+FUZZ_OBJS := $(patsubst %.c,build/fuzz/obj/%.o,$(FUZZ_SOURCES))
+FUZZ_CFLAGS := -std=c17 -D_GNU_SOURCE -I. -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	@clang -std=c17 -D_GNU_SOURCE -I. -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
-		$(FUZZ_SOURCES) $(B)/libembed.a $(LIBS)
+	@$(if $(shell command -v ccache),ccache) clang $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+build/fuzz/%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz_catalog.h $(FUZZ_OBJS) $(B)/libembed.a
+	@clang $(FUZZ_CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJS) $(B)/libembed.a $(LIBS)
+-include $(wildcard build/fuzz/obj/*/*.d build/fuzz/obj/*/*/*.d)
 fuzz-smoke:
 	@.ci/deps.sh build fuzz
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(FUZZERS:%=build/fuzz/%)
