@@ -120,3 +120,11 @@ bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n
             return true;
     return false;
 }
+
+bool guess_hopeless(const struct build *b, const struct shape *shape)
+{
+    if (shape->host_memory_gb <= 0)
+        return false; /* nobody says how much the host has */
+    double cards = shape_usable_bytes(shape) * shape_gpus(shape);
+    return guess_state_bytes(b) > cards + shape->host_memory_gb * 1e9 * shape->nodes;
+}

@@ -41,6 +41,9 @@ static double rate_of(const struct estimate *e)
 static const struct estimate *physics(struct cluster_search *s, const struct offer *o, int nodes, bool *ret_failed)
 {
     struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
+    *ret_failed = false;
+    if (nodes == 1 && guess_hopeless(s->b, &shape))
+        return NULL;
     const struct estimate *e = build_physics(s->b, &shape, s->err);
     *ret_failed = e == NULL && build_stops(s->err);
     return e;
@@ -159,6 +162,11 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
     int nodes = 2;
     while (nodes < s->max_nodes && (node * nodes * 4 < guess_state_bytes(s->b) || nodes * 4 < s->best_nodes))
         nodes *= 2;
+    for (; nodes < s->max_nodes; nodes *= 2) {
+        struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
+        if (!guess_hopeless(s->b, &shape))
+            break;
+    }
     return nodes;
 }
 

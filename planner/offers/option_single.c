@@ -50,6 +50,10 @@ static void remember_miss(struct single_search *s, const struct gpu *gpu, int ca
 static const struct estimate *fitting(struct single_search *s, const struct offer *o, int cards, bool *ret_failed)
 {
     struct shape shape = build_shape(s->b, o->sku, cards, 1, NULL);
+    bool bigger =
+        s->miss == NULL || shape_usable_bytes(&shape) * cards > s->miss->memory.usable_gb * 1e9 * s->miss_cards;
+    if (!bigger && guess_hopeless(s->b, &shape))
+        return NULL;
     const struct estimate *e = build_physics(s->b, &shape, s->err);
     if (e == NULL) {
         *ret_failed = build_stops(s->err);

@@ -172,6 +172,8 @@ struct miss {
 static const struct estimate *fitting(struct build *b, const struct sku *sku, const struct shape *shape,
                                       struct miss *miss, struct err *err)
 {
+    if (b->refusals[KIND_UNIVERSITY_TIME].n + (miss->gpu != NULL) > 0 && guess_hopeless(b, shape))
+        return NULL; /* as hopeless as what is told already */
     const struct estimate *e = build_physics(b, shape, err);
     if (!e)
         return NULL;
