@@ -12,7 +12,7 @@ const whole = { type: 'integer', min: 1 };
 
 export const groups = [
   { id: 'goal', open: true, fields: [
-    { id: 'goal', type: 'select', options: ['both', 'train', 'serve'], virtual: true, initial: 'both' },
+    { id: 'goal', type: 'select', options: ['both', 'train', 'serve'], virtual: true, initial: 'both', wide: true },
     { id: 'name', type: 'text', path: 'name', maxlength: 200 },
     { id: 'priority', type: 'select', path: 'priority', options: ['balanced', 'cheapest', 'fastest'], initial: 'balanced' },
   ] },

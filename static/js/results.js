@@ -38,7 +38,7 @@ function summary(plan) {
       pair('summary.reserve', money(best.inference_reserve.total)),
       pair('summary.confidence', t(`confidence.${best.estimate?.confidence ?? 'analytic'}`))),
     plan.summary.diagnosis ? h('p', { class: 'chip warn' }, plan.summary.diagnosis.text) : null,
-    notes(plan.summary.cluster_triggers), notes(plan.summary.counter_signs, 'warn'), notes(plan.warnings, 'warn'));
+    notes(plan.summary.cluster_triggers), notes(plan.summary.counter_signs, 'warn'));
 }
 
 function card(option, best) {
@@ -163,7 +163,7 @@ export function render(plan, workload) {
     plan.options.length ? panel('table.caption', table(plan.options)) : null,
     plan.options.length ? panel('sections.title', costBars(plan.options), barLegend(), h('details', { class: 'more' }, h('summary', {}, t('as_table')), sectionTable(plan.options))) : null,
     plan.options.length > 1 ? panel('scatter.title', scatter(plan.options, amount(workload.constraints?.budget), Number.isFinite(end) ? (end - start) / 864e5 + 1 : null)) : null,
-    refused(plan), ownership(plan.own_hardware),
+    refused(plan), plan.options.length && plan.warnings?.length ? panel('mind.title', notes(plan.warnings, 'warn')) : null, ownership(plan.own_hardware),
     plan.staged_advice?.length ? panel('advice.title', notes(plan.staged_advice)) : null,
     panel('assumptions.title', h('details', { class: 'more' }, h('summary', {}, t('assumptions.show', { n: plan.assumptions.length })),
       h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': t('assumptions.title') }, h('table', {}, h('thead', {}, h('tr', {}, ['name', 'value', 'source'].map((c) => h('th', { scope: 'col' }, t(`assumptions.${c}`))))),
