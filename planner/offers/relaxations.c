@@ -342,6 +342,22 @@ static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
            then / there->sku->gpus_per_node < now / here->sku->gpus_per_node * (1 - s->saving_least);
 }
 
+/* What a plan of these kinds may cost so that the change alone saves enough: against the cheapest already offered of
+ * them, and against what is recommended. The reserve stays whatever is changed, so the saving is of the rest. */
+static int64_t most_for(const struct search *s, unsigned kinds, double share)
+{
+    int64_t most = INT64_MAX;
+    for (size_t i = 0; i < s->plan->n_options; i++) {
+        const struct option *o = &s->plan->options[i];
+        if (!o->feasible || (i > 0 && !(kinds & 1u << o->kind)))
+            continue;
+        const double job = (double)o->cost.total - (double)o->reserve.total;
+        const int64_t enough = (int64_t)llround((double)o->cost.total - job * share);
+        most = enough < most ? enough : most;
+    }
+    return share > 0 ? most : most - 1;
+}
+
 static int attempt_named(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to,
                          bool *ret_found)
 {
@@ -359,20 +375,18 @@ static int relax_cost(struct search *s, const struct draft *d)
     struct option *best = s->plan->n_options > 0 ? &s->plan->options[0] : NULL;
     if (!best || !best->feasible || !d || !s->b->trains)
         return 0;
-    /* The reserve stays whatever is changed, so the saving is measured on the rest. */
-    const double job = (double)best->cost.total - (double)best->reserve.total;
-    const int64_t most = (int64_t)llround((double)best->cost.total - job * s->saving_least);
+    const unsigned one_machine = 1u << KIND_SINGLE_MACHINE, kind = 1u << best->kind;
     const struct offer *offer = d->groups[d->train_group].offer;
     const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
     bool found;
     /* A gentler method is worth saying whatever it saves; the others only where they save much. */
-    if (attempt_named(s, full ? "lora" : "qlora", 1u << KIND_SINGLE_MACHINE, best->cost.total - 1, &best->relaxations,
-                      &found))
+    if (attempt_named(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations, &found))
         return -1;
     if (spot_is_sold(s->b, offer->sku->gpu) &&
-        attempt_named(s, "spot", 1u << best->kind, most, &best->relaxations, &found))
+        attempt_named(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations, &found))
         return -1;
-    if (cheaper_elsewhere(s, offer) && attempt_named(s, "city", 1u << best->kind, most, &best->relaxations, &found))
+    if (cheaper_elsewhere(s, offer) &&
+        attempt_named(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations, &found))
         return -1;
     return 0;
 }

@@ -321,7 +321,7 @@ static int take_best(struct reserve_plan *r, const struct reserve_best *best, co
     return 0;
 }
 
-int reserve_build(struct build *b, struct err *err)
+static int build_within(struct build *b, struct err *err)
 {
     struct reserve_plan *r = &b->reserve;
     struct tariff_day days[TARIFF_DAYS_MAX];
@@ -356,6 +356,47 @@ int reserve_build(struct build *b, struct err *err)
             return -1;
     }
     b->n_alternatives = b->trains || ranking.n == 0 ? 0 : ranking.n - 1;
+    return 0;
+}
+
+/* The same load where the request's city, cards or suppliers do not bind. */
+static int build_without(struct build *b, bool cards_too, struct build *child, struct err *err)
+{
+    struct workload *w = arena_alloc(b->arena, sizeof *w);
+    if (w == NULL)
+        return err_set(err, ERR_NOMEM, "no room for another reserve");
+    *w = *b->workload;
+    w->constraints.city = NULL;
+    if (cards_too) {
+        w->constraints.n_gpus = 0;
+        w->constraints.n_providers = 0;
+    }
+    struct plan_request q = {b->catalog, w, b->as_of};
+    if (build_init(child, &q, b->arena, err) != 0)
+        return -1;
+    child->lean = b->lean;
+    return build_within(child, err);
+}
+
+/* A job that trains still gets a number for what follows it: where nobody within its limits runs services, the reserve
+ * sits with somebody who does, and the answer says so. Data that may not leave keeps its own rule. */
+int reserve_build(struct build *b, struct err *err)
+{
+    if (build_within(b, err) != 0)
+        return -1;
+    for (int round = 0; round < 2 && b->trains && b->reserve.missing; round++) {
+        struct build *child = arena_alloc(b->arena, sizeof *child);
+        if (child == NULL)
+            return err_set(err, ERR_NOMEM, "no room for another reserve");
+        if (build_without(b, round == 1, child, err) != 0)
+            return -1;
+        if (child->reserve.missing)
+            continue;
+        b->reserve = child->reserve;
+        struct note *n = note_add(&b->warnings, "reserve_outside_limits");
+        note_text(note_text(n, "provider", b->reserve.offer->sku->provider->id), "gpu",
+                  b->reserve.offer->sku->gpu->name);
+    }
     return 0;
 }
 

@@ -324,6 +324,57 @@ Test(domain_rules, two_node_gate_names_the_machine)
     json_decref(p);
 }
 
+/* The inference reserve is a number even where nobody within the limits of the request runs services. */
+Test(domain_rules, inference_reserve_is_a_number_in_every_city)
+{
+    static const char *const limits[] = {"\"city\":\"beijing\"", "\"gpus\":[\"v100-sxm2-32g\"]"};
+    for (size_t k = 0; k < N(limits); k++) {
+        char workload[400];
+        snprintf(workload, sizeof workload,
+                 "{\"model\":{\"preset\":\"qwen2.5-7b\"},\"training\":{\"method\":\"lora\",\"tokens\":1e8},"
+                 "\"constraints\":{%s}}",
+                 limits[k]);
+        json_t *p = plan_of(workload), *o = json_array_get(json_object_get(p, "options"), 0);
+        cr_assert_not_null(o, "%s", workload);
+        const json_t *reserve = json_object_get(o, "inference_reserve");
+        cr_expect_gt(minor_of(json_object_get(reserve, "total")), 0, "%s", workload);
+        cr_expect_gt(json_integer_value(json_object_get(reserve, "gpus")), 0);
+        cr_expect_not_null(note_of(json_object_get(p, "warnings"), "reserve_outside_limits"), "%s", workload);
+        cr_expect_null(note_of(json_object_get(o, "warnings"), "reserve_missing"));
+        json_decref(p);
+    }
+}
+
+/* A change that saves nothing against what is offered already is no way out. */
+Test(domain_rules, a_relaxation_beats_what_is_offered, .timeout = 60)
+{
+    size_t relaxed = 0;
+    for (size_t r = 0; r < N(requests); r++) {
+        json_t *p = plan_of(requests[r]), *relaxation, *o;
+        const json_t *options = json_object_get(p, "options"), *first = json_array_get(options, 0);
+        size_t i, k;
+        if (!first || !json_is_true(json_object_get(first, "feasible"))) {
+            json_decref(p);
+            continue;
+        }
+        json_array_foreach(json_object_get(first, "relaxations"), i, relaxation)
+        {
+            const char *code = text_of(relaxation, "code");
+            const char *kind =
+                strcmp(code, "lora") == 0 || strcmp(code, "qlora") == 0 ? "single_machine" : text_of(first, "kind");
+            relaxed++;
+            json_array_foreach(options, k, o)
+            {
+                if (json_is_true(json_object_get(o, "feasible")) && strcmp(text_of(o, "kind"), kind) == 0)
+                    cr_expect_lt(minor_of(json_object_get(relaxation, "total_cost_to_finish")),
+                                 minor_of(json_object_get(o, "total_cost_to_finish")), "%s: %s", requests[r], code);
+            }
+        }
+        json_decref(p);
+    }
+    cr_expect_gt(relaxed, 0);
+}
+
 /* Local IDC is 20 to 35 % cheaper than the public cloud for the same card: so the seed catalog has it, and so an
  * answer that is held to one or the other shows it. */
 Test(domain_rules, local_idc_below_public_cloud)
