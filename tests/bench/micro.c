@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/api.h"
 #include "api/decode.h"
 #include "planner/offers/engine.h"
 #include "planner/offers/plan.h"
@@ -38,6 +39,8 @@ struct subject {
     struct decoded_estimate estimate;
     struct decoded_plan plan;
     bool is_plan;
+    const void *body; /* not NULL: the whole of api_handle, bytes in and bytes out */
+    size_t body_len;
 };
 
 static void die(const char *what, const struct err *err)
@@ -53,11 +56,26 @@ static double cpu_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static void once_whole(const struct subject *s, struct arena *arena)
+{
+    struct api_response res = {0};
+    const struct api_request req = {.method = "POST", .path = "/api/v1/plans", .query = "", .content_type = "application/json",
+                                    .request_id = "bench", .body = s->body, .body_len = s->body_len, .catalog = s->catalog,
+                                    .today = date_from_civil(2026, 11, 30), .arena = arena};
+    struct err err = {.detail = "not answered"};
+    api_handle(&req, &res);
+    if (res.status != 200)
+        die("request", &err);
+    api_response_done(&res);
+}
+
 static void once(const struct subject *s)
 {
     struct arena *arena = arena_new(ARENA_BYTES);
     struct err err = {0};
-    if (s->is_plan) {
+    if (s->body != NULL) {
+        once_whole(s, arena);
+    } else if (s->is_plan) {
         const struct plan_request q = {s->catalog, &s->plan.workload, s->plan.as_of};
         struct plan *plan = arena_alloc(arena, sizeof *plan);
         if (plan_make(&q, arena, plan, &err) != 0)
@@ -120,7 +138,7 @@ static double measure_estimate(const struct catalog *c, const char *body)
     return ns;
 }
 
-static double measure_plan(const struct catalog *c, const char *file)
+static double measure_plan(const struct catalog *c, const char *file, bool whole)
 {
     char bytes[65536];
     FILE *f = fopen(file, "rb");
@@ -132,6 +150,8 @@ static double measure_plan(const struct catalog *c, const char *file)
     struct arena *arena = arena_new(ARENA_BYTES);
     struct subject s = {.catalog = c, .is_plan = true};
     decode(&s, bytes, n, arena);
+    s.body = whole ? bytes : NULL;
+    s.body_len = n;
     double ns = measure(&s);
     arena_free(arena);
     return ns;
@@ -155,6 +175,7 @@ static void row(const char *what, double ns, const char *goal, double plain_ns)
 
 int main(void)
 {
+    api_init();
     static const char *const examples[] = {"examples/01-lora-7b.json", "examples/03-full-14b-deadline.json",
                                            "examples/06-pretrain-130b.json", "examples/08-serve-70b-latency.json"};
     const struct catalog *c = bound(test_catalog());
@@ -168,9 +189,11 @@ int main(void)
     row("estimate, layout searched, 64 GPUs", searched, "goal 2000 us", estimate);
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         char what[96];
-        double small = measure_plan(c, examples[i]), large = measure_plan(big, examples[i]);
+        double small = measure_plan(c, examples[i], false), large = measure_plan(big, examples[i], false);
+        double whole = measure_plan(c, examples[i], true);
         snprintf(what, sizeof what, "plan %s", examples[i] + strlen("examples/"));
         row(what, small, "goal 3000 us", 0);
+        row("  with decoding and encoding", whole, "", small);
         snprintf(what, sizeof what, "  over %zu price rows", big->n_prices);
         row(what, large, "goal x 3", small);
     }
