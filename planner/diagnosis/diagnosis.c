@@ -26,11 +26,15 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     memcpy(text, clean, size);
     read_smi_list(text, cards, &d->driver, &d->cuda);
     memcpy(text, clean, size);
+    read_smi_xml(text, cards, &d->driver, &d->cuda);
+    memcpy(text, clean, size);
     read_npu_smi(text, cards);
     memcpy(text, clean, size);
     read_smi_csv(text, cards);
     memcpy(text, clean, size);
     read_dmon(text, cards);
+    memcpy(text, clean, size);
+    read_smi_other(text, cards);
     memcpy(text, clean, size);
     if (!d->topology.read)
         read_topo(text, arena, &d->topology);

@@ -16,8 +16,8 @@ struct heading {
 /* The next word: its start in *ret, its length returned; 0 at the end. */
 static size_t word(const char **p, const char **ret)
 {
-    *ret = text_skip_blanks(*p);
-    size_t n = strcspn(*ret, " \t");
+    *ret = *p + strspn(*p, " \t,");
+    size_t n = strcspn(*ret, " \t,");
     *p = *ret + n;
     return n;
 }
@@ -31,11 +31,14 @@ static bool is(const char *w, size_t n, const char *name)
 static bool take_heading(const char *line, struct heading *h)
 {
     const char *p = text_find(line, "# gpu");
-    if (p == NULL && (p = strchr(line, '#')) == NULL)
+    bool bare = p == NULL && strchr(line, '#') == NULL && text_starts(text_skip_blanks(line), "gpu ");
+    if (bare) /* whoever pasted it took the mark for a comment's */
+        p = line;
+    else if (p == NULL && (p = strchr(line, '#')) == NULL)
         return false;
     struct heading found = {-1, -1, -1, -1, -1, 0};
     const char *w;
-    p++;
+    p += !bare;
     for (size_t n; (n = word(&p, &w)) > 0 && found.columns < COLUMNS_MAX; found.columns++) {
         int *place = is(w, n, "gpu")   ? &found.gpu
                      : is(w, n, "sm")  ? &found.sm
@@ -48,6 +51,8 @@ static bool take_heading(const char *line, struct heading *h)
         if (is(w, n, "pid"))
             return false;
     }
+    if (bare && (found.gpu != 0 || found.sm < 0 || (found.mem < 0 && found.pwr < 0)))
+        return false;
     if (found.gpu < 0 || found.columns < 3 || (found.sm < 0 && found.pwr < 0 && found.fb < 0))
         return false;
     *h = found;
@@ -90,7 +95,7 @@ void read_dmon(char *text, struct cards *cards)
 {
     struct heading h = {.columns = 0};
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
-        bool heading = strchr(line, '#') != NULL && take_heading(line, &h);
+        bool heading = take_heading(line, &h);
         if (!heading && h.columns > 0)
             take_row(line, &h, cards);
     }

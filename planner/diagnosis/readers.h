@@ -12,6 +12,12 @@ void read_smi_table(char *text, struct cards *cards, const char **ret_driver, co
 /* The long list of `nvidia-smi -q`. */
 void read_smi_list(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
 
+/* `nvidia-smi -q -x`. */
+void read_smi_xml(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda);
+
+/* `nvidia-smi -L`, gpustat, tegrastats. After the readers above: names alone count only where no card was read. */
+void read_smi_other(char *text, struct cards *cards);
+
 /* The table of `npu-smi info`. */
 void read_npu_smi(char *text, struct cards *cards);
 

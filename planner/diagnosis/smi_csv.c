@@ -15,21 +15,51 @@
 #define CARDS_OF_A_MACHINE 16 /* more rows than this without any key are samples, not cards */
 
 enum column {
-    COLUMN_OTHER = 0, COLUMN_NAME, COLUMN_INDEX, COLUMN_KEY, COLUMN_STAMP, COLUMN_COUNT, COLUMN_UTILISATION,
-    COLUMN_BUSY, COLUMN_USED, COLUMN_TOTAL, COLUMN_POWER, COLUMN_LIMIT, COLUMN_MIG, COLUMN_FOREIGN
+    COLUMN_OTHER = 0,
+    COLUMN_NAME,
+    COLUMN_INDEX,
+    COLUMN_KEY,
+    COLUMN_STAMP,
+    COLUMN_COUNT,
+    COLUMN_UTILISATION,
+    COLUMN_BUSY,
+    COLUMN_USED,
+    COLUMN_TOTAL,
+    COLUMN_FREE,
+    COLUMN_POWER,
+    COLUMN_LIMIT,
+    COLUMN_MIG,
+    COLUMN_FOREIGN
 };
 
 static const struct {
     const char *name;
     enum column column;
 } FIELDS[] = {
-    {"name", COLUMN_NAME}, {"gpu_name", COLUMN_NAME}, {"index", COLUMN_INDEX}, {"uuid", COLUMN_KEY},
-    {"gpu_uuid", COLUMN_KEY}, {"pci.bus_id", COLUMN_KEY}, {"gpu_bus_id", COLUMN_KEY}, {"timestamp", COLUMN_STAMP},
-    {"count", COLUMN_COUNT}, {"utilization.gpu", COLUMN_UTILISATION}, {"utilization.memory", COLUMN_BUSY},
-    {"memory.used", COLUMN_USED}, {"memory.total", COLUMN_TOTAL}, {"power.draw", COLUMN_POWER},
-    {"power.draw.average", COLUMN_POWER}, {"power.draw.instant", COLUMN_POWER}, {"power.limit", COLUMN_LIMIT},
-    {"enforced.power.limit", COLUMN_LIMIT}, {"mig.mode.current", COLUMN_MIG}, {"pid", COLUMN_FOREIGN},
-    {"process_name", COLUMN_FOREIGN}, {"used_memory", COLUMN_FOREIGN}, {"used_gpu_memory", COLUMN_FOREIGN},
+    {"name", COLUMN_NAME},
+    {"gpu_name", COLUMN_NAME},
+    {"index", COLUMN_INDEX},
+    {"uuid", COLUMN_KEY},
+    {"gpu_uuid", COLUMN_KEY},
+    {"pci.bus_id", COLUMN_KEY},
+    {"gpu_bus_id", COLUMN_KEY},
+    {"timestamp", COLUMN_STAMP},
+    {"count", COLUMN_COUNT},
+    {"utilization.gpu", COLUMN_UTILISATION},
+    {"utilization.memory", COLUMN_BUSY},
+    {"memory.used", COLUMN_USED},
+    {"memory.total", COLUMN_TOTAL},
+    {"memory.free", COLUMN_FREE},
+    {"power.draw", COLUMN_POWER},
+    {"power.draw.average", COLUMN_POWER},
+    {"power.draw.instant", COLUMN_POWER},
+    {"power.limit", COLUMN_LIMIT},
+    {"enforced.power.limit", COLUMN_LIMIT},
+    {"mig.mode.current", COLUMN_MIG},
+    {"pid", COLUMN_FOREIGN},
+    {"process_name", COLUMN_FOREIGN},
+    {"used_memory", COLUMN_FOREIGN},
+    {"used_gpu_memory", COLUMN_FOREIGN},
 };
 
 struct cell {
@@ -39,7 +69,7 @@ struct cell {
 
 struct row {
     struct card_sample sample;
-    double stamp;
+    double stamp, free_mib;
     int count;
     int values; /* cells that are a number, or say that there is none */
 };
@@ -47,8 +77,8 @@ struct row {
 struct csv {
     struct cards *cards;
     enum column columns[COLUMNS_MAX];
-    int n_columns;   /* 0 = not known yet */
-    bool inferred;   /* columns guessed from units: rows are samples of unknown cards */
+    int n_columns; /* 0 = not known yet */
+    bool inferred; /* columns guessed from units: rows are samples of unknown cards */
     struct row *items;
     size_t n, cap;
 };
@@ -155,8 +185,15 @@ static void flush(struct csv *t, bool inferred)
 /* A number with a unit nvidia-smi prints, or one of its ways to say that there is none. False: no value at all. */
 static bool value_of(const struct cell *c, double *ret)
 {
-    static const char *const none[] = {"[N/A]", "N/A", "[Not Supported]", "Not Supported", "[Unknown Error]", "ERR!",
-                                       "[Insufficient Permissions]", "[GPU requires reset]", "-"};
+    static const char *const none[] = {"[N/A]",
+                                       "N/A",
+                                       "[Not Supported]",
+                                       "Not Supported",
+                                       "[Unknown Error]",
+                                       "ERR!",
+                                       "[Insufficient Permissions]",
+                                       "[GPU requires reset]",
+                                       "-"};
     *ret = NAN;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (strlen(none[i]) == c->n && text_starts(c->text, none[i]))
@@ -219,16 +256,45 @@ static bool take_cell(struct csv *t, enum column column, const struct cell *c, s
     struct card_sample *s = &r->sample;
     r->values++;
     switch ((int)column) {
-    case COLUMN_INDEX: s->index = isfinite(v) && v >= 0 && v < 1e6 ? (int)v : -1; break;
-    case COLUMN_COUNT: r->count = isfinite(v) && v >= 1 && v <= CARDS_MAX ? (int)v : 0; break;
-    case COLUMN_UTILISATION: s->utilisation_pct = v; break;
-    case COLUMN_BUSY: s->memory_busy_pct = v; break;
-    case COLUMN_USED: s->memory_used_mib = v; break;
-    case COLUMN_TOTAL: s->memory_total_mib = v; break;
-    case COLUMN_POWER: s->power_w = isfinite(v) ? v : s->power_w; break;
-    default: s->power_limit_w = isfinite(v) ? v : s->power_limit_w; break;
+    case COLUMN_INDEX:
+        s->index = isfinite(v) && v >= 0 && v < 1e6 ? (int)v : -1;
+        break;
+    case COLUMN_COUNT:
+        r->count = isfinite(v) && v >= 1 && v <= CARDS_MAX ? (int)v : 0;
+        break;
+    case COLUMN_UTILISATION:
+        s->utilisation_pct = v;
+        break;
+    case COLUMN_BUSY:
+        s->memory_busy_pct = v;
+        break;
+    case COLUMN_USED:
+        s->memory_used_mib = v;
+        break;
+    case COLUMN_TOTAL:
+        s->memory_total_mib = v;
+        break;
+    case COLUMN_FREE:
+        r->free_mib = v;
+        break;
+    case COLUMN_POWER:
+        s->power_w = isfinite(v) ? v : s->power_w;
+        break;
+    default:
+        s->power_limit_w = isfinite(v) ? v : s->power_limit_w;
+        break;
     }
     return true;
+}
+
+static bool is_card_name(const struct cell *c)
+{
+    static const char *const makes[] = {"NVIDIA ", "Tesla ", "GeForce ", "Quadro ", "TITAN ",
+                                        "GRID ",   "A100",   "A40",      "A10"};
+    for (size_t i = 0; i < sizeof makes / sizeof *makes; i++)
+        if (text_starts(c->text, makes[i]))
+            return true;
+    return false;
 }
 
 /* Columns from the units of a bare row: the first percentage is utilisation, MiB are used then total, watts draw then
@@ -240,10 +306,12 @@ static bool infer(struct csv *t, const struct cell *cells, int n)
         double v;
         t->columns[i] = COLUMN_OTHER;
         if (!value_of(&cells[i], &v)) {
-            if (!text_starts(cells[i].text, "NVIDIA ") && !text_starts(cells[i].text, "Tesla ") &&
-                !text_starts(cells[i].text, "GeForce "))
+            if (!is_card_name(&cells[i]))
                 return false;
             t->columns[i] = COLUMN_NAME;
+            if (i == 1 && value_of(&cells[0], &v) && v >= 0 && v < CARDS_MAX &&
+                text_is_digit(cells[0].text[cells[0].n - 1]))
+                t->columns[0] = COLUMN_INDEX; /* "0, NVIDIA A40, ...": what else would be numbered */
         } else if (cells[i].text[cells[i].n - 1] == '%')
             t->columns[i] = percents++ == 0 ? COLUMN_UTILISATION : COLUMN_OTHER;
         else if (cells[i].n > 3 && text_starts(cells[i].text + cells[i].n - 3, "MiB"))
@@ -264,13 +332,15 @@ static void take_row(struct csv *t, const struct cell *cells, int n)
         return;
     if (t->n_columns <= 0 || n > t->n_columns || (n < t->n_columns && n < 2) || t->n >= ROWS_MAX)
         return;
-    struct row r = {.stamp = NAN};
+    struct row r = {.stamp = NAN, .free_mib = NAN};
     card_sample_init(&r.sample);
     for (int i = 0; i < n; i++)
         if (cells[i].n > 0 && !take_cell(t, t->columns[i], &cells[i], &r))
             return;
     if (r.values == 0)
         return;
+    if (!isfinite(r.sample.memory_total_mib)) /* less what the driver keeps, a few hundred MiB */
+        r.sample.memory_total_mib = r.sample.memory_used_mib + r.free_mib;
     struct row *kept = arena_push(t->cards->arena, t);
     if (kept != NULL)
         *kept = r;
@@ -307,7 +377,7 @@ static const char *as_commas(char *line, const char *p)
 {
     if (strchr(p, ',') != NULL)
         return p;
-    char separator = *p == '|' ? '|' : '\t';
+    char separator = *p == '|' ? '|' : strchr(p, ';') != NULL ? ';' : '\t';
     char *end = line + strlen(line);
     while (end > line && (text_is_blank(end[-1]) || end[-1] == '|'))
         *--end = '\0';

@@ -18,7 +18,7 @@ struct table {
     enum section section;
     struct card_sample pending; /* from its first row, waiting for the second */
     bool has_pending;
-    struct card_work *last;     /* whose rows these are */
+    struct card_work *last; /* whose rows these are */
 };
 
 /* The word after `label` up to blanks or a bar; kept unless it says that there is none. */
@@ -35,8 +35,8 @@ static void take_version(const char *line, const char *label, struct arena *aren
 
 static bool is_state(const char *word, size_t n)
 {
-    static const char *const states[] = {"On", "Off", "WDDM", "TCC", "MCDM", "N/A", "[N/A]", "Enabled", "Disabled",
-                                         "ERR!"};
+    static const char *const states[] = {"On",  "Off",   "WDDM",    "TCC",      "MCDM",
+                                         "N/A", "[N/A]", "Enabled", "Disabled", "ERR!"};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strlen(states[i]) == n && strncmp(word, states[i], n) == 0)
             return true;
@@ -76,12 +76,26 @@ static void drop_pending(struct table *t)
     t->has_pending = false;
 }
 
+/* "|   0  Orin (nvgpu)   N/A  | N/A   N/A |   N/A |": a module whose card sits on no bus. */
+static const char *no_bus(const char *line, size_t *ret_len)
+{
+    const char *second = strchr(line, '|');
+    second = second == NULL ? NULL : strchr(second + 1, '|');
+    if (second == NULL || strchr(second + 1, '|') == NULL)
+        return NULL;
+    const char *cell = text_skip_blanks(second + 1);
+    *ret_len = strlen("N/A");
+    return text_starts(cell, "N/A") ? cell : NULL;
+}
+
 /* "|   0  NVIDIA A40   On  |   00000000:4F:00.0 Off |": index, name, bus. Whatever stands left of the table's first
  * cell (a prompt, a log's time stamp) does not matter. */
 static bool first_row(struct table *t, const char *line)
 {
     size_t bus_len;
     const char *bus = text_bus_id(line, &bus_len);
+    if (bus == NULL)
+        bus = no_bus(line, &bus_len);
     if (bus == NULL)
         return false;
     const char *cell_end = bar_before(line, bus);
@@ -97,7 +111,7 @@ static bool first_row(struct table *t, const char *line)
     card_sample_init(&t->pending);
     t->pending.index = index;
     t->pending.name = name;
-    t->pending.bus_id = arena_strndup(t->cards->arena, bus, bus_len);
+    t->pending.bus_id = text_starts(bus, "N/A") ? NULL : arena_strndup(t->cards->arena, bus, bus_len);
     t->has_pending = true;
     return true;
 }

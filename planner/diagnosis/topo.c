@@ -13,20 +13,19 @@
 struct matrix {
     char links[CARDS][CARDS][LINK_MAX]; /* row card, column */
     bool has_row[CARDS];
-    char nic_links[CARDS][LINK_MAX];    /* GPU0's words right of the cards' columns */
+    char nic_links[CARDS][LINK_MAX]; /* GPU0's words right of the cards' columns */
     int n_nic_links, header_cards, header_nics, nic_rows;
 };
 
 static size_t next_word(const char **p, char *out, size_t size)
 {
-    const char *w = text_skip_blanks(*p);
-    size_t n = strcspn(w, " \t|");
+    const char *w = *p + strspn(*p, " \t|,");
+    size_t n = strcspn(w, " \t|,");
     size_t kept = n < size ? n : size - 1;
     memcpy(out, w, kept);
     out[kept] = '\0';
     *p = w + n;
-    while (text_is_blank(**p) || **p == '|')
-        ++*p;
+    *p += strspn(*p, " \t|,");
     return n;
 }
 
