@@ -93,3 +93,14 @@ struct build *small_build(const struct catalog *c, const struct workload *w, str
         give_up("build", &err);
     return b;
 }
+
+struct plan *small_plan(const struct catalog *c, const struct workload *w, struct arena *arena)
+{
+    struct err err = {0};
+    struct plan *p = arena_alloc(arena, sizeof *p);
+    struct plan_request q = {.catalog = c, .workload = w};
+    date_parse("2026-11-30", &q.as_of);
+    if (plan_make(&q, arena, p, &err))
+        give_up("plan", &err);
+    return p;
+}

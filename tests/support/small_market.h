@@ -9,8 +9,9 @@
 #define SUANPAN_TESTS_SUPPORT_SMALL_MARKET_H
 
 #include "planner/offers/build.h"
+#include "planner/offers/plan.h"
 
-/* `more`: further files or replacements by name (may be NULL). Constants are bound. Free with test_catalog_free. */
+/* Constants are bound. Free with test_catalog_free. */
 struct catalog *small_market(void);
 
 /* 7B LoRA, 2e8 tokens a run, from 2027-01-04, no serving; change what the test is about. */
@@ -18,5 +19,8 @@ struct workload small_workload(const struct catalog *c);
 
 /* A build over them, as plan_make starts one (reserve included). Ends the test when it cannot be had. */
 struct build *small_build(const struct catalog *c, const struct workload *w, struct arena *arena);
+
+/* The whole plan as of 2026-11-30. Ends the test when it cannot be had. */
+struct plan *small_plan(const struct catalog *c, const struct workload *w, struct arena *arena);
 
 #endif

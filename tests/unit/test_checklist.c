@@ -27,12 +27,7 @@ TestSuite(checklist, .init = setup, .fini = teardown);
 
 static struct plan *plan_of(const struct workload *w)
 {
-    struct err err = {0};
-    struct plan *p = arena_alloc(arena, sizeof *p);
-    struct plan_request q = {.catalog = market, .workload = w};
-    date_parse("2026-11-30", &q.as_of);
-    cr_assert_eq(plan_make(&q, arena, p, &err), 0, "%s %s", err.detail, err.pointer);
-    return p;
+    return small_plan(market, w, arena);
 }
 
 static const struct option *first_of(const struct plan *p, enum option_kind kind)
