@@ -67,9 +67,10 @@ static const struct key {
     {"seconds", AFTER, S, "completed step", EXACT}, /* MaxText */
     {"time", METER, S, NULL, EXACT},                /* PyTorch examples, DeepLearningExamples */
     {"time:", AFTER, S, "iter", EXACT},             /* mmengine, Detectron2 */
-    {"time:", AFTER, S, "eta", EXACT},              /* mmcv, DeiT and MAE */
-    {"time:", AFTER_UNIT, S, "data:", EXACT},       /* timm */
-    {"\"time\"", AFTER, S, "iter", EXACT},          /* mmengine's JSON */
+    {"time:", AFTER, S, "data_time", EXACT},
+    {"time:", AFTER, S, "eta", EXACT},        /* mmcv, DeiT and MAE */
+    {"time:", AFTER_UNIT, S, "data:", EXACT}, /* timm */
+    {"\"time\"", AFTER, S, "iter", EXACT},    /* mmengine's JSON */
     {"\"time\"", AFTER, S, "step", EXACT},
     {"time", AFTER_UNIT, S, "iter", EXACT}, /* nanoGPT */
     {"time", AFTER_UNIT, S, "step", EXACT},
@@ -177,12 +178,13 @@ static const char *to_number(const char *p, double *unit)
 /* The time at the number behind a key's word; NAN when there is none. */
 static double value_after(const struct key *k, const char *p)
 {
-    double unit = k->unit_s, v;
+    double unit = 0, v;
     p = to_number(p, &unit);
     if (p == NULL || !text_number(&p, &v) || (*p == ':' && text_is_digit(p[1]))) /* 12:30 is a time of day */
         return NAN;
     const char *behind = text_skip_blanks(p);
-    double printed = unit_at(behind);
+    double printed = unit_at(behind) > 0 ? unit_at(behind) : unit; /* behind the number, or named before it */
+    unit = k->unit_s;
     switch (k->form) {
     case RATE:
         return v > 0 ? 1 / v : NAN;

@@ -98,6 +98,9 @@ static void take_row(const char *line, struct matrix *m)
     int n = 0;
     while (n < 2 * CARDS && next_word(&p, word, sizeof word) > 0 && is_link(word))
         copy_link(links[n++], word);
+    bool other = text_is_alnum(word[0]) && !text_is_digit(word[0]) && !text_starts(word, "N/A") && !is_link(word);
+    if (card && n > 0 && other) /* "OK", "CNS": the matrix of topo -p2p */
+        return;
     if (n == 0 || !card) { /* a NIC's row; "X    = Self" of the legend is none */
         m->nic_rows += !card && n >= 2;
         return;
