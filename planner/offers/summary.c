@@ -12,7 +12,7 @@ static const char *recommendation_code(const struct build *b, const struct plan 
 {
     const struct option *first = &plan->options[0];
     size_t feasible = 0;
-    bool cheapest = true, soonest = true;
+    bool cheapest = true, soonest = true, alone = true; /* alone: nobody else is done on that day */
     for (size_t i = 0; i < plan->n_options; i++) {
         const struct option *o = &plan->options[i];
         if (!o->feasible)
@@ -20,14 +20,15 @@ static const char *recommendation_code(const struct build *b, const struct plan 
         feasible++;
         cheapest &= first->cost.total <= o->cost.total;
         soonest &= first->finish.expected_days <= o->finish.expected_days;
+        alone &= o == first || first->finish.finish_on < o->finish.finish_on;
     }
     if (feasible == 1)
         return "only_feasible";
     if (cheapest && soonest && b->trains)
         return "cheapest_and_soonest";
-    if (soonest && b->workload->priority == PRIORITY_FASTEST)
+    if (alone && b->workload->priority == PRIORITY_FASTEST)
         return "fastest_feasible";
-    return cheapest ? "cheapest_feasible" : soonest ? "fastest_feasible" : "best_balance";
+    return cheapest ? "cheapest_feasible" : alone ? "fastest_feasible" : "best_balance";
 }
 
 static void recommend(const struct build *b, struct plan *plan)

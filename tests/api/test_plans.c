@@ -56,10 +56,53 @@ static void check_option(const char *name, json_t *o)
     cr_expect_eq(minor(json_object_get(reserve, "total")),
                  minor(json_object_get(json_object_get(cost, "by_section"), "inference_reserve")), "%s", name);
     cr_expect_gt(json_array_size(json_object_get(o, "reasons")), 0, "%s", name);
+    cr_expect(json_is_string(json_object_get(reserve, "basis")), "%s", name);
+    json_t *start = json_object_get(json_array_get(json_object_get(o, "phases"), 0), "start_on");
+    cr_expect_gt(strcmp(json_string_value(json_object_get(json_object_get(o, "finish"), "finish_on")), json_string_value(start)), 0,
+                 "%s: finished before it starts", name);
     json_array_foreach(json_object_get(o, "supply"), i, line)
     {
         cr_expect(json_is_string(json_object_get(line, "price_as_of")), "%s", name);
         cr_expect(json_is_string(json_object_get(line, "price_source")), "%s", name);
+    }
+}
+
+/* Options of every kind, or the rule that stops it. */
+static void check_kinds(const char *name, json_t *plan)
+{
+    static const char *const kinds[] = {"single_machine", "small_cluster", "hybrid_cloud", "university_time"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t i, options = 0, refusals = 0;
+        json_t *at;
+        json_array_foreach(json_object_get(plan, "options"), i, at)
+        {
+            options += strcmp(json_string_value(json_object_get(at, "kind")), kinds[k]) == 0;
+        }
+        json_array_foreach(json_object_get(plan, "infeasible"), i, at)
+        {
+            bool this_kind = strcmp(json_string_value(json_object_get(at, "kind")), kinds[k]) == 0;
+            refusals += this_kind && json_array_size(json_object_get(at, "reasons")) > 0;
+        }
+        cr_expect_eq(options > 0, refusals == 0, "%s: %s: %zu options, %zu refusals", name, kinds[k], options, refusals);
+    }
+}
+
+/* What is said of the recommended option holds against all others: dates as they are shown. */
+static void check_recommendation(const char *name, json_t *plan)
+{
+    json_t *options = json_object_get(plan, "options"), *first = json_array_get(options, 0), *o;
+    const char *code = json_string_value(json_object_get(json_object_get(json_object_get(plan, "summary"), "reason"), "code"));
+    const char *finish = json_string_value(json_object_get(json_object_get(first, "finish"), "finish_on"));
+    size_t i;
+    json_array_foreach(options, i, o)
+    {
+        const char *other = json_string_value(json_object_get(json_object_get(o, "finish"), "finish_on"));
+        if (i == 0 || !json_is_true(json_object_get(o, "feasible")))
+            continue;
+        if (strcmp(code, "fastest_feasible") == 0)
+            cr_expect_lt(strcmp(finish, other), 0, "%s: %s is not the only one first", name, finish);
+        if (strncmp(code, "cheapest", 8) == 0)
+            cr_expect_leq(minor(json_object_get(first, "total_cost_to_finish")), minor(json_object_get(o, "total_cost_to_finish")), "%s", name);
     }
 }
 
@@ -74,18 +117,15 @@ Test(plans, every_example_adds_up_and_repeats_to_the_byte, .timeout = 120)
         cr_assert_eq(a.status, 200, "%s: %s", names[k], a.text);
         cr_expect_str_eq(a.text, b.text, "%s is not deterministic", names[k]);
         cr_expect_null(strstr(a.text, "99999999"), "%s: a rounding tail", names[k]);
-        size_t i, kinds = 0;
+        size_t i;
         json_t *o;
         json_array_foreach(json_object_get(a.json, "options"), i, o)
         {
             check_option(names[k], o);
             cr_expect_eq(json_integer_value(json_object_get(o, "rank")), (json_int_t)i + 1);
         }
-        for (const char *const *kind =
-                 (const char *const[]){"single_machine", "small_cluster", "hybrid_cloud", "university_time", NULL};
-             *kind; kind++)
-            kinds += strstr(a.text, *kind) != NULL;
-        cr_expect_eq(kinds, 4, "%s", names[k]);
+        check_kinds(names[k], a.json);
+        check_recommendation(names[k], a.json);
         reply_done(&a);
         reply_done(&b);
         free(body);
