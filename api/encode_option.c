@@ -116,6 +116,39 @@ static void encode_cost(struct encode *e, const struct cost *c)
     jw_end_object(w);
 }
 
+/* The same machines paid otherwise, and the same service on other cards: all net, over the months of the reserve. */
+static void encode_reserve_choices(struct encode *e, const struct reserve *r)
+{
+    struct jw *w = &e->w;
+    jw_array(w, "pricing");
+    for (size_t i = 0; i < r->n_ways; i++) {
+        jw_object(w, NULL);
+        jw_string(w, "code", r->ways[i].code);
+        jw_money(w, "total", r->ways[i].total, e->currency);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+    jw_array(w, "alternatives");
+    for (size_t i = 0; i < r->n_cards; i++) {
+        const struct reserve_card *c = &r->cards[i];
+        jw_object(w, NULL);
+        jw_string(w, "role", c->role);
+        jw_string(w, "gpu", c->sku->gpu->id);
+        jw_string(w, "sku", c->sku->id);
+        jw_string(w, "provider", c->sku->provider->id);
+        jw_int(w, "gpus", c->gpus);
+        jw_int(w, "gpus_per_replica", c->gpus_per_replica);
+        jw_int(w, "replicas", c->replicas);
+        jw_int(w, "replicas_per_gpu", c->replicas_per_gpu);
+        jw_number(w, "utilisation", c->utilisation);
+        jw_number(w, "ttft_ms", c->ttft_ms);
+        jw_number(w, "tpot_ms", c->tpot_ms);
+        jw_money(w, "total", c->total, e->currency);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+}
+
 static void encode_reserve(struct encode *e, const struct reserve *r)
 {
     struct jw *w = &e->w;
@@ -126,12 +159,16 @@ static void encode_reserve(struct encode *e, const struct reserve *r)
     jw_string(w, "provider", r->sku ? r->sku->provider->id : NULL);
     jw_int(w, "gpus", r->gpus);
     jw_int(w, "replicas", r->replicas);
+    jw_int(w, "replicas_per_gpu", r->replicas_per_gpu);
+    jw_int(w, "base_gpus", r->base_gpus);
+    jw_number(w, "peak_hours_per_day", r->peak_hours);
     jw_number(w, "months", r->months);
     jw_number(w, "utilisation", r->utilisation);
     jw_money(w, "monthly", r->monthly, e->currency);
     jw_money(w, "total", r->total, e->currency);
     jw_money(w, "low", r->low, e->currency);
     jw_money(w, "high", r->high, e->currency);
+    encode_reserve_choices(e, r);
     if (r->has_estimate)
         encode_estimate(e, "estimate", &r->estimate, NULL, NULL);
     else

@@ -12,7 +12,7 @@
 #include "planner/offers/market.h"
 #include "planner/offers/plan.h"
 
-enum { RESERVE_LINES_MAX = 6, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, RESERVE_STRONGEST = 3,
+enum { RESERVE_LINES_MAX = 8, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, RESERVE_STRONGEST = 3,
        RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64, REFUSALS_MAX = 8 };
 
 struct physics_entry {
@@ -30,11 +30,15 @@ struct reserve_plan {
     bool by_card;
     int units;                  /* nodes, or cards where by_card; *_low/_high: band of the load */
     int units_low, units_high;
-    double months;
+    int base, base_low, base_high; /* of them all day; the rest for the peak's hours */
+    double months, peak_hours;
     int64_t net, tax, net_low, net_high, deposit;
     struct cost_line lines[RESERVE_LINES_MAX];
     size_t n_lines;
     struct note_list notes;
+    struct reserve_way ways[RESERVE_WAYS_MAX];    /* not in re-plans */
+    struct reserve_card cards[RESERVE_CARDS_MAX];
+    size_t n_ways, n_cards;
     bool any_offer, missing;
     struct note why_not;        /* of the card that came nearest to carrying it */
 };

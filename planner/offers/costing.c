@@ -226,6 +226,17 @@ int costing_cover(const struct offer *o, bool by_card, const struct tariff_day *
     return cover_level(&job, days, n, times, steps, bill) != 0 ? -1 : flush_uses(o, &job, bill);
 }
 
+int costing_cover_levels(const struct offer *o, bool by_card, const struct cover_days *levels, size_t n,
+                         struct bill *bill)
+{
+    struct cover_job job;
+    job_start(&job, o, by_card, NULL);
+    for (size_t i = 0; i < n; i++)
+        if (cover_level(&job, levels[i].days, levels[i].n, levels[i].times, NULL, bill) != 0)
+            return -1;
+    return flush_uses(o, &job, bill);
+}
+
 static int bill_group(const struct build *b, const struct draft *d, const struct schedule *s, int group,
                       struct bill *bill)
 {

@@ -27,6 +27,15 @@ int costing_bill(const struct build *b, const struct draft *d, const struct sche
 int costing_cover(const struct offer *o, bool by_card, const struct tariff_day *days, size_t n, int64_t times,
                   const struct draft_step *steps, struct bill *bill);
 
+/* Several levels of one demand, each covered on its own; what the same rate pays is one line. */
+struct cover_days {
+    const struct tariff_day *days;
+    size_t n;
+    int64_t times;
+};
+int costing_cover_levels(const struct offer *o, bool by_card, const struct cover_days *levels, size_t n,
+                         struct bill *bill);
+
 /* An empty bill; its lines are written only as they are added. */
 void costing_start(struct bill *bill);
 

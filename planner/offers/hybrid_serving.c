@@ -11,6 +11,7 @@
 
 #include "base/money.h"
 #include "planner/offers/costing.h"
+#include "planner/offers/reserve_try.h"
 
 enum { SERVING_PAIRS_MAX = 2, SERVING_OFFERS_MAX = 8, SERVING_CARDS_MAX = 3, SERVING_LEVELS = 2 };
 
@@ -28,13 +29,6 @@ struct hybrid_load hybrid_load_of(double peak_factor, double share)
 {
     const double home = 1 + (peak_factor - 1) * share;
     return (struct hybrid_load){home, peak_factor - home};
-}
-
-static double peak_hours(const struct build *b)
-{
-    const struct param *p = param_find(&b->params, "peak_hours_per_day");
-    const double day = b->reserve.serving.hours_per_day > 0 ? b->reserve.serving.hours_per_day : 24;
-    return p ? fmin(p->value, day) : day;
 }
 
 static struct serving scaled(const struct serving *load, double factor, bool spare)
@@ -130,6 +124,8 @@ static int join(const struct build *b, const struct part *home, const struct par
     ret->sizing.replicas += cloud->sizing.replicas;
     ret->by_card = home->by_card;
     ret->units = ret->units_low = ret->units_high = home->units;
+    ret->base = ret->base_low = ret->base_high = home->units;
+    ret->n_ways = 0; /* of another machine */
     ret->n_lines = home->bill.n + cloud->bill.n;
     if (ret->n_lines > RESERVE_LINES_MAX || money_add(home->net, cloud->net, &ret->net) ||
         money_add(home->tax, cloud->tax, &ret->tax) || b->reserve.net <= 0)
@@ -183,7 +179,7 @@ static int add_draft(struct build *b, const struct dedicated_line *line, const s
     x->quantity = ceil(b->reserve.months) * (unit == UNIT_MBPS_MONTH ? line->gbps * 1000 : 1);
     struct note *n = note_add(&d->reasons, "hybrid_serving_split");
     note_num(note_num(n, "home_replicas", home->sizing.replicas), "burst_replicas", cloud->sizing.replicas);
-    note_num(n, "peak_hours", peak_hours(b));
+    note_num(n, "peak_hours", reserve_peak_hours(b, &b->reserve.serving));
     note_text(note_text(n, "home", home->offer->sku->provider->id), "cloud", cloud->offer->sku->provider->id);
     if (phases_standard(b, d, d->train_group, d->train_group, 1, 0))
         return 0;
@@ -207,7 +203,7 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
         const struct hybrid_load cut = hybrid_load_of(load->peak_factor, (double)i / SERVING_LEVELS);
         const struct serving base = scaled(load, cut.home, true), above = scaled(load, cut.burst, false);
         if (place(b, at_home, n_home, &base, day, &home, err) ||
-            place(b, at_cloud, n_cloud, &above, peak_hours(b), &cloud, err))
+            place(b, at_cloud, n_cloud, &above, reserve_peak_hours(b, load), &cloud, err))
             return -1;
         if (!home.offer || !cloud.offer || (best[0].offer && home.net + cloud.net >= best[0].net + best[1].net))
             continue;

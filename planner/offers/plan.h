@@ -77,11 +77,29 @@ struct cost {
     int64_t deposit;           /* cash needed besides */
 };
 
+/* The same machines paid another way, net. */
+enum { RESERVE_WAYS_MAX = 4, RESERVE_CARDS_MAX = 3 };
+struct reserve_way { const char *code; int64_t total; };
+
+/* The same load on another card: "cheapest" (what the plan takes), "smallest" that holds it, "fastest". */
+struct reserve_card {
+    const char *role;
+    const struct sku *sku;
+    int gpus, gpus_per_replica, replicas, replicas_per_gpu;
+    double utilisation, ttft_ms, tpot_ms;
+    int64_t total;             /* net, months and calendar of the reserve */
+};
+
 struct reserve {
     const char *basis;         /* "sized", "default", "none" */
     const struct sku *sku;
     const struct gpu *gpu;
     int gpus, replicas;
+    int base_gpus, replicas_per_gpu; /* base_gpus run all day, the rest in the hours of the peak */
+    double peak_hours;         /* a day */
+    struct reserve_way ways[RESERVE_WAYS_MAX];
+    struct reserve_card cards[RESERVE_CARDS_MAX];
+    size_t n_ways, n_cards;
     double months, utilisation;
     int64_t monthly, total, low, high;
     struct estimate estimate;  /* one replica */

@@ -9,17 +9,8 @@
 #include <string.h>
 
 #include "base/money.h"
-#include "planner/offers/costing.h"
-
-/* The cheapest machine so far. */
-struct reserve_best {
-    const struct offer *offer;
-    struct serving serving;
-    struct serving_sizing sizing;
-    bool by_card;
-    int units;
-    int64_t net;
-};
+#include "planner/offers/reserve_cards.h"
+#include "planner/offers/reserve_try.h"
 
 /* The cheapest machines of different classes of cards, cheapest first, and the one that takes the fewest machines. */
 struct reserve_ranking {
@@ -55,47 +46,6 @@ static void resolve_load(struct build *b, struct reserve_plan *r)
         r->basis = "none";
         r->months = 0;
     }
-}
-
-/* Whole nodes, or cards where the SKU is sold by the card: what `gpus` cards in replicas of `per_replica` take. */
-static int units_for(const struct offer *o, bool by_card, int gpus, int per_replica)
-{
-    int node = o->sku->gpus_per_node;
-    if (by_card)
-        return gpus;
-    int usable = per_replica > 1 && per_replica <= node ? node / per_replica * per_replica : node;
-    return (gpus + usable - 1) / usable;
-}
-
-/* Fills days with the reserve's calendar, one entry a day from day 0. */
-static size_t serve_days(const struct build *b, const struct reserve_plan *r, struct tariff_day *days)
-{
-    double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
-    size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
-    n = n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX;
-    for (size_t i = 0; i < n; i++)
-        days[i] = (struct tariff_day){(int32_t)i, (int32_t)(ceil(hours - 1e-9) * 1000), 0, false};
-    return n;
-}
-
-static int bill_units(const struct offer *o, bool by_card, int units, const struct tariff_day *days, size_t n,
-                      struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
-{
-    costing_start(bill);
-    if (costing_cover(o, by_card, days, n, units, NULL, bill) != 0 || bill->failed)
-        return -1;
-    return costing_sum(bill, ret_net, ret_tax);
-}
-
-static void consider(const struct offer *o, bool by_card, const struct serving *load, const struct serving_sizing *size,
-                     const struct tariff_day *days, size_t n, struct reserve_best *best)
-{
-    struct bill bill;
-    int64_t net, tax;
-    int units = units_for(o, by_card, size->gpus, size->gpus_per_replica);
-    if (bill_units(o, by_card, units, days, n, &bill, &net, &tax) != 0 || (best->offer != NULL && net >= best->net))
-        return;
-    *best = (struct reserve_best){o, *load, *size, by_card, units, net};
 }
 
 static int machines_of(const struct reserve_best *r)
@@ -147,67 +97,6 @@ static const struct model *served_model(const struct build *b)
     return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
 }
 
-/* best / limit of what was missed: 1 would have done. */
-static double miss_ratio(const struct note *n)
-{
-    double best = 1, limit = 1;
-    for (unsigned i = 0; i < n->n_args; i++) {
-        best = strcmp(n->args[i].name, "best") == 0 ? n->args[i].number : best;
-        limit = strcmp(n->args[i].name, "limit") == 0 ? n->args[i].number : limit;
-    }
-    return limit > 0 ? best / limit : INFINITY;
-}
-
-static void nearest_miss(struct reserve_plan *r, const struct note *miss)
-{
-    if (r->why_not.code == NULL || miss_ratio(miss) < miss_ratio(&r->why_not))
-        r->why_not = *miss;
-}
-
-static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, const struct tariff_day *days,
-                   size_t n, struct reserve_ranking *ranking, struct err *err)
-{
-    struct reserve_best best = {0};
-    const struct offer *offers[2];
-    struct market_query q = {.gpu = gpu,
-                             .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
-                             .data_stays = b->data_at_home,
-                             .serves = true};
-    size_t found = market_find(b, &q, offers, 2);
-    r->any_offer |= found > 0;
-    for (size_t i = 0; i < found; i++) {
-        struct serving load = r->serving;
-        struct serving_sizing size;
-        struct serving_sizing_request sq = {.model = served_model(b),
-                                            .gpu = gpu,
-                                            .intra = offers[i]->sku->intra,
-                                            .gpus_per_node = offers[i]->sku->gpus_per_node,
-                                            .load_low = b->a.load_low,
-                                            .load_high = b->a.load_high,
-                                            .utilisation_target = b->a.serving_utilisation_target};
-        if (!b->workload->serving.stated && load.weight_bits <= 0)
-            load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
-        sq.serving = &load;
-        if (serving_size(b->serving_k, &sq, b->arena, &size, err) != 0) {
-            if (err->code == ERR_NOMEM)
-                return -1;
-            continue; /* this card cannot serve it (no such precision): the next one may */
-        }
-        b->n_sizings++;
-        if (!size.feasible) {
-            nearest_miss(r, &size.why_not);
-            continue;
-        }
-        if (offers[i]->by_card)
-            consider(offers[i], true, &load, &size, days, n, &best);
-        if (offers[i]->by_node)
-            consider(offers[i], false, &load, &size, days, n, &best);
-    }
-    if (best.offer != NULL)
-        keep(ranking, &best);
-    return 0;
-}
-
 struct gpu_bound {
     const struct gpu *gpu;
     double least; /* CNY that the reserve costs at best */
@@ -238,6 +127,17 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     return card * fmax(cards, 1);
 }
 
+static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h,
+                   struct reserve_ranking *ranking, struct err *err)
+{
+    struct reserve_best best;
+    if (reserve_try(b, r, gpu, h, &best, err) != 0)
+        return -1;
+    if (best.offer != NULL)
+        keep(ranking, &best);
+    return 0;
+}
+
 static double strength(const struct gpu *g)
 {
     return g->mem_bw_gb_s * g->usable_gib;
@@ -246,7 +146,7 @@ static double strength(const struct gpu *g)
 /* Where serving is all there is, the dear cards with the most memory and bandwidth are tried as well: a customer wants
  * to see the smallest card that carries the service beside the fastest, and whether one machine could do it. */
 static int try_strongest(struct build *b, struct reserve_plan *r, struct gpu_bound *left, size_t n_left,
-                         const struct tariff_day *days, size_t n, struct reserve_ranking *ranking, struct err *err)
+                         struct reserve_hours h, struct reserve_ranking *ranking, struct err *err)
 {
     for (int round = 0; round < RESERVE_STRONGEST; round++) {
         size_t best = n_left;
@@ -256,7 +156,7 @@ static int try_strongest(struct build *b, struct reserve_plan *r, struct gpu_bou
         if (best == n_left)
             return 0;
         left[best].least = INFINITY; /* tried */
-        if (try_gpu(b, r, left[best].gpu, days, n, ranking, err) != 0)
+        if (try_gpu(b, r, left[best].gpu, h, ranking, err) != 0)
             return -1;
     }
     return 0;
@@ -274,8 +174,8 @@ static void seat_fewest(struct reserve_ranking *ranking)
     ranking->best[at] = *few;
 }
 
-static int search(struct build *b, struct reserve_plan *r, const struct tariff_day *days, size_t n,
-                  struct reserve_ranking *ranking, struct err *err)
+static int search(struct build *b, struct reserve_plan *r, struct reserve_hours h, struct reserve_ranking *ranking,
+                  struct err *err)
 {
     struct gpu_bound *order = arena_array(b->arena, b->catalog->n_gpus + 1, sizeof *order);
     if (order == NULL || b->catalog->market == NULL)
@@ -290,30 +190,48 @@ static int search(struct build *b, struct reserve_plan *r, const struct tariff_d
         if (ranking->n >= wanted &&
             order[g].least * b->rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
-        if (try_gpu(b, r, order[g].gpu, days, n, ranking, err) != 0)
+        if (try_gpu(b, r, order[g].gpu, h, ranking, err) != 0)
             return -1;
     }
-    return b->trains || b->lean ? 0 : try_strongest(b, r, order + g, b->catalog->n_gpus - g, days, n, ranking, err);
+    return b->trains || b->lean ? 0 : try_strongest(b, r, order + g, b->catalog->n_gpus - g, h, ranking, err);
 }
 
-static int take_best(struct reserve_plan *r, const struct reserve_best *best, const struct tariff_day *days, size_t n,
-                     struct err *err)
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The machines at both ends of the load's band. */
+static void take_units(struct reserve_plan *r, const struct reserve_best *best)
+{
+    const struct serving_sizing *z = &best->sizing;
+    const int each = z->gpus_per_replica;
+    r->offer = best->offer;
+    r->serving = best->serving;
+    r->sizing = *z;
+    r->by_card = best->by_card;
+    r->units = best->units;
+    r->base = best->base;
+    r->units_low = least(best->units, reserve_units(best->offer, best->by_card, z->gpus_low, each));
+    r->units_high = most(best->units, reserve_units(best->offer, best->by_card, z->gpus_high, each));
+    r->base_low = least(best->base, reserve_units(best->offer, best->by_card, z->gpus_mean_low, each));
+    r->base_high = most(best->base, reserve_units(best->offer, best->by_card, z->gpus_mean_high, each));
+}
+
+static int take_best(struct reserve_plan *r, const struct reserve_best *best, struct reserve_hours h, struct err *err)
 {
     struct bill bill;
     int64_t tax;
-    int low = units_for(best->offer, best->by_card, best->sizing.gpus_low, best->sizing.gpus_per_replica);
-    int high = units_for(best->offer, best->by_card, best->sizing.gpus_high, best->sizing.gpus_per_replica);
-    r->offer = best->offer;
-    r->serving = best->serving;
-    r->sizing = best->sizing;
-    r->by_card = best->by_card;
-    r->units = best->units;
-    r->units_low = low < best->units ? low : best->units;
-    r->units_high = high > best->units ? high : best->units;
-    if (bill_units(best->offer, best->by_card, r->units_low, days, n, &bill, &r->net_low, &tax) != 0 ||
-        bill_units(best->offer, best->by_card, r->units_high, days, n, &bill, &r->net_high, &tax) != 0 ||
-        bill_units(best->offer, best->by_card, r->units, days, n, &bill, &r->net, &r->tax) != 0 ||
-        bill.n > RESERVE_LINES_MAX)
+    take_units(r, best);
+    const struct offer *o = best->offer;
+    if (reserve_bill(o, r->by_card, h, r->base_low, r->units_low, &bill, &r->net_low, &tax) != 0 ||
+        reserve_bill(o, r->by_card, h, r->base_high, r->units_high, &bill, &r->net_high, &tax) != 0 ||
+        reserve_bill(o, r->by_card, h, r->base, r->units, &bill, &r->net, &r->tax) != 0 || bill.n > RESERVE_LINES_MAX)
         return err_set(err, ERR_RANGE, "the reserve's cost leaves the range of amounts");
     memcpy(r->lines, bill.lines, bill.n * sizeof *r->lines);
     r->n_lines = bill.n;
@@ -321,10 +239,25 @@ static int take_best(struct reserve_plan *r, const struct reserve_best *best, co
     return 0;
 }
 
+/* The default's rule in words, and how the machines follow the day. */
+static void tell(const struct build *b, struct reserve_plan *r)
+{
+    if (strcmp(r->basis, "default") == 0) {
+        struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
+        note_num(note_num(note, "requests_per_s", b->a.reserve_requests_per_s), "peak_factor", r->serving.peak_factor);
+        note_num(note_num(note, "input_tokens", r->serving.input_tokens), "output_tokens", r->serving.output_tokens);
+        note_num(note, "bits", r->serving.weight_bits);
+    }
+    if (r->units > r->base) {
+        const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
+        struct note *note = note_num(note_add(&r->notes, "reserve_follows_load"), "base", r->base * each);
+        note_num(note_num(note, "peak", r->units * each), "hours", r->peak_hours);
+    }
+}
+
 static int build_within(struct build *b, struct err *err)
 {
     struct reserve_plan *r = &b->reserve;
-    struct tariff_day days[TARIFF_DAYS_MAX];
     struct reserve_ranking ranking = {.n = 0};
     *r = (struct reserve_plan){0};
     note_list_init(&r->notes, b->arena);
@@ -333,8 +266,9 @@ static int build_within(struct build *b, struct err *err)
         note_add(&r->notes, "reserve_none");
         return 0;
     }
-    size_t n = serve_days(b, r, days);
-    if (search(b, r, days, n, &ranking, err) != 0)
+    const struct reserve_hours h = reserve_hours_of(b, r);
+    r->peak_hours = reserve_peak_hours(b, &r->serving);
+    if (search(b, r, h, &ranking, err) != 0)
         return -1;
     if (ranking.n == 0) {
         r->missing = true;
@@ -345,16 +279,22 @@ static int build_within(struct build *b, struct err *err)
     }
     if (!b->trains)
         seat_fewest(&ranking);
-    if (strcmp(r->basis, "default") == 0) {
-        struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
-        note_num(note, "requests_per_s", b->a.reserve_requests_per_s);
-    }
     for (size_t i = ranking.n; i-- > 0;) {
         struct reserve_plan *to = i == 0 ? r : &b->alternatives[i - 1];
         *to = *r;
-        if (take_best(to, &ranking.best[i], days, n, err) != 0)
+        if (i > 0) { /* a list of its own, with what was said so far */
+            note_list_init(&to->notes, b->arena);
+            for (size_t n = 0; n < r->notes.n; n++)
+                *note_add(&to->notes, r->notes.items[n].code) = r->notes.items[n];
+        }
+        if (take_best(to, &ranking.best[i], h, err) != 0)
             return -1;
+        tell(b, to);
+        if (!b->lean)
+            reserve_ways(to, h);
     }
+    if (!b->lean && reserve_cards(b, r, h, err) != 0)
+        return -1;
     b->n_alternatives = b->trains || ranking.n == 0 ? 0 : ranking.n - 1;
     return 0;
 }
@@ -416,8 +356,16 @@ void reserve_answer(const struct reserve_plan *r, struct reserve *ret)
         return;
     ret->sku = r->offer->sku;
     ret->gpu = r->offer->sku->gpu;
-    ret->gpus = r->by_card ? r->units : r->units * r->offer->sku->gpus_per_node;
+    ret->gpus = r->units * (r->by_card ? 1 : r->offer->sku->gpus_per_node);
+    const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
+    ret->base_gpus = r->base * each;
+    ret->peak_hours = r->peak_hours;
     ret->replicas = r->sizing.replicas;
+    ret->replicas_per_gpu = r->sizing.replicas_per_gpu;
+    memcpy(ret->ways, r->ways, sizeof ret->ways);
+    memcpy(ret->cards, r->cards, sizeof ret->cards);
+    ret->n_ways = r->n_ways;
+    ret->n_cards = r->n_cards;
     ret->utilisation = r->sizing.utilisation;
     ret->total = r->net;
     ret->low = r->net_low < r->net ? r->net_low : r->net;

@@ -43,6 +43,7 @@ struct serving_sizing {
     int replicas_per_gpu;    /* > 1: several small replicas share one card */
     int replicas, replicas_low, replicas_high; /* spare included */
     int gpus, gpus_low, gpus_high;             /* whole cards */
+    int gpus_mean, gpus_mean_low, gpus_mean_high; /* the same outside the peak, at the mean load */
     double utilisation;      /* expected share of capacity used at the mean load */
     double peak_requests_per_s, mean_requests_per_s;
     double wait_probability, mean_wait_ms; /* Erlang-C at peak */

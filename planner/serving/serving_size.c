@@ -237,6 +237,16 @@ static int estimate_at_peak(const struct serving_constants *k, const struct serv
     return 0;
 }
 
+/* Cards that the same replicas take while the load is at its mean. */
+static int mean_cards(const struct serving_constants *k, const struct demand *d, const struct capacity *c, double peak,
+                      int cards_at_peak)
+{
+    const double rate = peak / d->peak_factor;
+    const struct fleet f = fleet_for(k, d, c, rate);
+    const int cards = cards_for(c, f.replicas + d->spare, copies_on_card(k, d, c, &f, rate));
+    return cards < cards_at_peak ? cards : cards_at_peak;
+}
+
 static void fill(const struct serving_constants *k, const struct serving_sizing_request *q, const struct demand *d,
                  const struct capacity *c, struct serving_sizing *ret)
 {
@@ -255,6 +265,9 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->gpus = cards_for(c, ret->replicas, copies);
     ret->gpus_low = cards_for(c, ret->replicas_low, copies_on_card(k, d, c, &fl, rate * low));
     ret->gpus_high = cards_for(c, ret->replicas_high, copies_on_card(k, d, c, &fh, rate * high));
+    ret->gpus_mean = mean_cards(k, d, c, rate, ret->gpus);
+    ret->gpus_mean_low = mean_cards(k, d, c, rate * low, ret->gpus_low);
+    ret->gpus_mean_high = mean_cards(k, d, c, rate * high, ret->gpus_high);
     ret->peak_requests_per_s = rate;
     ret->mean_requests_per_s = d->rate > 0 ? d->rate : rate / d->peak_factor;
     ret->utilisation = ret->mean_requests_per_s / (c->rate * (copies > 1 ? ret->gpus : ret->replicas));

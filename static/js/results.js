@@ -88,13 +88,26 @@ function physics(option) {
   return h('dl', { class: 'legend' }, rows.map(([key, value]) => h('div', {}, h('dt', {}, t(`physics.${key}`)), h('dd', {}, value))));
 }
 
+// The reserve's notes, the same machines paid otherwise, and the same service on other cards.
+function reserve(option) {
+  const r = option.inference_reserve;
+  const ways = r.pricing.map((w) => pair(`reserve.pay.${w.code}`, money(w.total)));
+  const head = ['role', 'gpu', 'gpus', 'replicas', 'tpot', 'ttft', 'total'];
+  return r.gpu ? [h('h4', {}, t('detail.reserve')), notes(r.notes), ways.length > 1 ? h('dl', {}, ways) : null,
+    r.alternatives.length ? h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': t('detail.reserve') }, h('table', {},
+      h('thead', {}, h('tr', {}, head.map((c) => h('th', { scope: 'col' }, t(`reserve.${c}`))))),
+      h('tbody', {}, r.alternatives.map((c) => h('tr', {},
+        h('td', {}, t(`reserve.role.${c.role}`)), h('td', {}, c.gpu), h('td', { class: 'num' }, number(c.gpus)), h('td', { class: 'num' }, number(c.replicas)),
+        h('td', { class: 'num' }, significant(c.tpot_ms)), h('td', { class: 'num' }, significant(c.ttft_ms)), h('td', { class: 'num' }, money(c.total))))))) : null] : null;
+}
+
 function detail(option) {
   const launch = option.launch ?? {};
   return [
     option.reasons.length > short || option.warnings.length > short ? [h('h4', {}, t('detail.rest')), rest(option.reasons), rest(option.warnings, 'warn')] : null,
     h('h4', {}, t('detail.phases')), timeline(option),
     h('h4', {}, t('detail.physics')), physics(option),
-    h('h4', {}, t('detail.lines')), lines(option),
+    h('h4', {}, t('detail.lines')), lines(option), reserve(option),
     option.relaxations?.length ? [h('h4', {}, t('detail.relaxations')), notes(option.relaxations)] : null,
     launch.torchrun || launch.slurm || launch.deepspeed_config ? [h('h4', {}, t('detail.launch')),
       launch.torchrun ? h('pre', { tabindex: 0 }, launch.torchrun) : null,
