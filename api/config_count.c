@@ -338,23 +338,6 @@ static double body(const struct config_view *v, const struct config_layers *l, c
     return n + layers * norms + h * (traits & F_NORM_BIAS ? 2 : 1);
 }
 
-/* Files that circulate with a wrong depth: the weights that were published under these widths settle the size, and
- * the answer says that it differs from the dimensions (model_size_differs). */
-static void settle_published(const struct config_view *v, struct model *m)
-{
-    static const struct {
-        const char *type;
-        int layers, hidden, experts;
-        double params, active; /* DBRX: Databricks, "132B total, 36B active", 40 layers; a copied file says 48 */
-    } sizes[] = {{"dbrx", 48, 6144, 16, 131596523520.0, 36e9}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (strcmp(v->type, sizes[i].type) == 0 && m->layers == sizes[i].layers && m->hidden == sizes[i].hidden &&
-            m->experts == sizes[i].experts) {
-            m->params = sizes[i].params;
-            m->active_params = sizes[i].active;
-        }
-}
-
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
@@ -374,7 +357,6 @@ void config_count(const struct config_view *v, const struct config_layers *l, st
     if (strncmp(v->type, "cogvlm", 6) == 0) /* tokens of pictures have layers of their own */
         m->params += body(v, l, m, traits, m->experts);
     m->params += lookup;
-    settle_published(v, m);
     m->qkv_bias = traits & F_QKV_BIAS ? TRI_YES : TRI_NO;
     m->qk_norm = traits & F_QK_NORM ? TRI_YES : TRI_NO;
     m->norm_bias = traits & F_NORM_BIAS ? TRI_YES : TRI_NO;
