@@ -11,6 +11,8 @@
 #include "server/log.h"
 #include "server/srv.h"
 
+#define DRAIN_PASSES 8
+
 static void shut_idle(struct srv *s)
 {
     for (struct conn *conn = s->conns; conn != NULL; conn = conn->next)
@@ -34,12 +36,14 @@ static void on_limit(uv_timer_t *timer)
 static void begin(struct srv *s)
 {
     s->state = SRV_DRAINING;
+    /* What the kernel has accepted for us becomes a request first: accept, read and parse take a pass each. */
+    for (int pass = 0; pass < DRAIN_PASSES && s->mhd != NULL && !s->fatal; pass++)
+        srv_pump(s);
     int fd = MHD_quiesce_daemon(s->mhd);
     if (fd >= 0)
         close(fd);
     s->listen_fd = -1;
     uv_timer_start(&s->drain_timer, on_limit, (uint64_t)s->config->drain_limit_ms, 0);
-    srv_pump(s); /* what has arrived becomes a request first, and is then no idle connection any more */
     shut_idle(s);
     srv_pump(s);
     srv_drain_check(s);

@@ -205,6 +205,8 @@ static void close_handle(uv_handle_t *handle, void *cls)
 static int stop(struct srv *s)
 {
     s->state = SRV_STOPPING;
+    for (int pass = 0; pass < 8 && s->mhd != NULL && !s->fatal && s->drain_limit_passed; pass++)
+        srv_pump(s); /* refusals of the last moment still go out */
     if (s->mhd != NULL) {
         if (s->poll.data != NULL) {
             uv_poll_stop(&s->poll);

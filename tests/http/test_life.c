@@ -14,13 +14,32 @@
 #include "tests/http/client.h"
 #include "tests/http/process.h"
 
-#define IN_FLIGHT 12
+#define IN_FLIGHT 40
 
 static void expect_log(const struct process *p, const char *text)
 {
     char *log = process_log(p);
     cr_expect(strstr(log, text) != NULL, "the log does not say %s:\n%s", text, log);
     free(log);
+}
+
+static long metric(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at != NULL ? strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Until that many plans have been taken in, done or not. */
+static void wait_for_plans(int port, long n)
+{
+    for (int i = 0; i < 1000; i++) {
+        struct response r = client_ask(port, "GET", "/metrics", NULL, NULL);
+        long taken = metric(r.body, "\nsuanpan_work_in_flight ") + metric(r.body, "\nsuanpan_work_duration_seconds_count{route=\"POST /api/v1/plans\"} ");
+        response_done(&r);
+        if (taken >= n)
+            return;
+    }
+    cr_assert_fail("%ld plans are never taken in", n);
 }
 
 Test(life, sigterm_answers_what_is_in_flight)
@@ -38,13 +57,10 @@ Test(life, sigterm_answers_what_is_in_flight)
         fds[i] = client_connect(p.port);
         client_sends(fds[i], bytes);
     }
-    /* The first answer shows that the rest has been taken in; with one worker they are waiting their turn. */
-    r = client_read(fds[0], 20, false);
-    cr_assert(r.status == 200);
-    response_done(&r);
+    wait_for_plans(p.port, IN_FLIGHT); /* with one worker most are waiting their turn */
     process_signal(&p, SIGTERM);
     cr_expect(client_ended(idle, 2), "an idle connection outlives SIGTERM");
-    for (int i = 1; i < IN_FLIGHT; i++) {
+    for (int i = 0; i < IN_FLIGHT; i++) {
         r = client_read(fds[i], 20, false);
         cr_expect(r.status == 200, "request %d in flight got %d", i, r.status);
         if (i == IN_FLIGHT - 1)
@@ -58,6 +74,34 @@ Test(life, sigterm_answers_what_is_in_flight)
     cr_expect(strstr(log, "in_flight=0") == NULL, "nothing was in flight, so nothing was shown");
     cr_expect(strstr(log, "event=stopped") != NULL);
     free(log);
+    free(bytes);
+    process_remove(&p);
+}
+
+Test(life, at_the_drain_limit_waiting_work_is_refused_not_dropped)
+{
+    enum { MANY = 150 }; /* more than one worker plans within the limit of 100 ms */
+    struct process p;
+    int fds[MANY], served = 0, refused = 0;
+    char *bytes = client_plan_bytes("06-pretrain-130b.json", NULL);
+    process_start(&p, "--workers", "1", "--max-in-flight", "1000", "--drain-limit-ms", "100", NULL);
+    for (int i = 0; i < MANY; i++)
+        fds[i] = client_connect(p.port);
+    for (int i = 0; i < MANY; i++)
+        client_sends(fds[i], bytes);
+    wait_for_plans(p.port, MANY);
+    process_signal(&p, SIGTERM);
+    for (int i = 0; i < MANY; i++) {
+        struct response r = client_read(fds[i], 20, false);
+        served += r.status == 200;
+        refused += r.status == 503 && strstr(r.body, "shutting_down") != NULL;
+        response_done(&r);
+    }
+    cr_expect(served + refused == MANY, "%d served, %d refused of %d", served, refused, MANY);
+    cr_expect(refused > 0, "everything was done within the limit, so nothing was shown");
+    cr_assert(process_wait(&p, 10), "the server does not leave");
+    cr_expect(p.status == 0, "exit status %d", p.status);
+    expect_log(&p, "event=drain_limit_reached");
     free(bytes);
     process_remove(&p);
 }
