@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "planner/offers/phases.h"
+
 enum { GUESS_CARDS_MAX = 8 };
 
 static double peak_tflops(const struct build *b, const struct gpu *g)
@@ -52,6 +54,15 @@ double guess_state_bytes(const struct build *b)
     return (b->training.optimizer == OPT_ADAMW_8BIT || b->training.optimizer == OPT_ADAFACTOR ? 8 : 16) * params;
 }
 
+/* Validation and debugging on the fewest cards: what a small job mostly costs. */
+static double home_cost(const struct build *b, const struct gpu *gpu, int cards, double month, double hour)
+{
+    double days = phases_already_measured(b, gpu) ? 0 : b->a.validate_days;
+    double share = b->a.debug_share / (1 - b->a.debug_share);
+    double hours = days * 24 + share * days * b->a.develop_hours_per_day;
+    return cards * fmin(hour * hours, month * ceil(days * (1 + share) / b->a.month_days));
+}
+
 static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
@@ -71,6 +82,7 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
         if (cards >= ret->min_cards || cards == GUESS_CARDS_MAX)
             ret->cost = fmin(ret->cost, cost);
     }
+    ret->cost += home_cost(b, gpu, ret->min_cards < GUESS_CARDS_MAX ? ret->min_cards : GUESS_CARDS_MAX, month, hour);
     return true;
 }
 
