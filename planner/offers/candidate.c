@@ -142,7 +142,8 @@ static bool alike(const struct candidate *a, const struct candidate *b)
            (a->nodes < 2 || a->offer->sku->network == b->offer->sku->network);
 }
 
-enum { CHOOSE_SCORE, CHOOSE_OTHER_CARD, CHOOSE_COST, CHOOSE_TIME, CHOOSE_ORDERS };
+/* ROOMY: where the best moves state to host memory, the best that does not (a machine of larger cards). */
+enum { CHOOSE_SCORE, CHOOSE_ROOMY, CHOOSE_OTHER_CARD, CHOOSE_COST, CHOOSE_TIME, CHOOSE_ORDERS };
 
 struct chooser {
     const struct candidate_list *l;
@@ -160,9 +161,16 @@ static double value_of(const struct chooser *k, const struct candidate *c, int o
     return limits + score;
 }
 
+static bool offloads(const struct candidate *c)
+{
+    return c->estimate->layout.offload > OFFLOAD_NONE;
+}
+
 static bool may_take(const struct chooser *k, size_t i, const size_t *chosen, size_t n, int order)
 {
     const struct candidate *c = &k->l->items[i];
+    if (order == CHOOSE_ROOMY && (n == 0 || !offloads(&k->l->items[chosen[0]]) || offloads(c)))
+        return false;
     for (size_t j = 0; j < n; j++) {
         const struct candidate *taken = &k->l->items[chosen[j]];
         if (chosen[j] == i || alike(taken, c) ||
