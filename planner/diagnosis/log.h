@@ -35,8 +35,18 @@ struct log_bars {
     size_t n, cap;
 };
 
+/* The columns of a table of times; columns 0 = none so far. */
+struct log_table {
+    int key, column, columns;
+    char separator;
+    double unit_s;
+};
+
 struct log {
     struct arena *arena;
+    struct log_table table;
+    bool in_list; /* of times, over several lines */
+    double list_unit_s;
     struct log_times times, steps;
     struct log_bars bars;
     double data_sum, data_time_sum;     /* waiting for data, and the iterations it was printed with */
@@ -50,6 +60,11 @@ size_t log_key_at_least(int key);
 /* Only a running mean over the run so far. */
 bool log_key_is_smoothed(int key);
 
+/* The key whose word these n bytes are, maybe with a unit ("step_time (ms)", "iter_time_s"); -1 when none. */
+int log_key_named(const char *name, size_t n, double *ret_unit_s);
+
+/* True when the line is a table's heading or part of a list; a table's rows may be read as lines, too. */
+bool log_take_table(struct log *l, const char *line);
 /* What one line says. */
 void log_take_times(struct log *l, const char *line, int rank);
 /* The number of the step a line is about and which word numbers it; -1 when none. */

@@ -13,9 +13,9 @@
 
 static bool is_training(const char *label, size_t n)
 {
-    static const char *const others[] = {"val",    "eval", "test",    "predict", "sanity",  "load",  "download",
-                                         "map",    "token", "filter", "generat", "saving",  "convert", "extract",
-                                         "fetch",  "shard", "process", "packing", "warmup", "infer", "quantiz"};
+    static const char *const others[] = {"val",   "eval",  "test",    "predict", "sanity", "load",    "download",
+                                         "map",   "token", "filter",  "generat", "saving", "convert", "extract",
+                                         "fetch", "shard", "process", "packing", "warmup", "infer",   "quantiz"};
     char text[LABEL_MAX];
     n = n < sizeof text ? n : sizeof text - 1;
     memcpy(text, label, n);
@@ -102,6 +102,32 @@ static bool take_bar(struct log *l, const char *from, const char *less)
     return true;
 }
 
+/* "[ 60/500 02:24 < 17:40, 0.42 it/s, Epoch 0.1/1]", "[500/500 20:00, Epoch 1/1]": Hugging Face in a notebook. */
+static bool take_notebook_bar(struct log *l, const char *line)
+{
+    for (const char *open = line; (open = strchr(open, '[')) != NULL; open++) {
+        struct log_bar bar = {.rate_s = NAN};
+        const char *p = text_skip_blanks(open + 1);
+        int n, total;
+        if (!text_int(&p, &n) || *p != '/' || (p++, !text_int(&p, &total)) || *p != ' ' || n < 1 || n > total)
+            continue;
+        p = text_skip_blanks(p);
+        if (!text_duration(&p, &bar.elapsed_s) || text_seek(p, "epoch ") == NULL)
+            continue;
+        bar.n = n;
+        bar.total = total;
+        p = text_skip_blanks(p);
+        const char *comma = *p == '<' ? strchr(p, ',') : NULL;
+        if (comma != NULL)
+            bar.rate_s = rate_at(comma + 1);
+        struct log_bar *kept = arena_push(l->arena, &l->bars);
+        if (kept != NULL)
+            *kept = bar;
+        return true;
+    }
+    return false;
+}
+
 /* JSON of LLaMA-Factory and ms-swift: steps done and the time since the start. */
 static bool take_counter(struct log *l, const char *line)
 {
@@ -146,6 +172,8 @@ bool log_take_bars(struct log *l, const char *line)
             any = true;
             from = less;
         }
+    if (!any)
+        any = take_notebook_bar(l, line);
     if (!any)
         take_counter(l, line);
     return any;

@@ -38,10 +38,13 @@ static const struct key {
     const char *with; /* must be in the line, too; NULL = nothing */
     enum trust trust;
 } KEYS[] = {
-    {"elapsed time per iteration", AFTER, MS, NULL, EXACT}, /* Megatron-LM */
-    {"train_time", AFTER, S, "forward_time", EXACT},        /* ESPnet, whose iter_time is the wait for data */
-    {"iter time", AFTER, S, NULL, EXACT},                   /* DeepSpeed pipelines, LitGPT */
-    {"iter_time", AFTER, S, NULL, EXACT},                   /* DLLogger */
+    {"e2e latency", AFTER, S, NULL, EXACT},                    /* DeepSpeed-Chat, third step */
+    {"latency:", AFTER, S, "samples/sec", EXACT},              /* and the first two */
+    {"elapsed_time_per_iteration_ms", AFTER, MS, NULL, EXACT}, /* Nanotron */
+    {"elapsed time per iteration", AFTER, MS, NULL, EXACT},    /* Megatron-LM */
+    {"train_time", AFTER, S, "forward_time", EXACT},           /* ESPnet, whose iter_time is the wait for data */
+    {"iter time", AFTER, S, NULL, EXACT},                      /* DeepSpeed pipelines, LitGPT */
+    {"iter_time", AFTER, S, NULL, EXACT},                      /* DLLogger */
     {"train_iter_time", AFTER, S, NULL, EXACT},
     {"iteration_time", AFTER, S, NULL, EXACT},
     {"iteration time", AFTER, S, NULL, EXACT},
@@ -85,7 +88,9 @@ static const struct key {
     {"ms/step", BEFORE, MS, NULL, EXACT}, /* Keras */
     {"s/step", BEFORE, S, NULL, EXACT},
     {"sec/step", BEFORE, S, NULL, EXACT},
-    {"sec/batch", BEFORE, S, NULL, EXACT}, /* TensorFlow tutorials */
+    {"s/it", BEFORE, S, "grad norm", EXACT}, /* Tacotron 2 */
+    {"seconds", BEFORE, S, "images", EXACT}, /* Darknet */
+    {"sec/batch", BEFORE, S, NULL, EXACT},   /* TensorFlow tutorials */
     {"s/batch", BEFORE, S, NULL, EXACT},
     {"ms/batch", BEFORE, MS, NULL, EXACT},
     {"sec/iter", BEFORE, S, NULL, EXACT},
@@ -149,6 +154,29 @@ static double unit_at(const char *p)
         if (text_starts(p, units[i].name) && !text_is_alnum(p[strlen(units[i].name)]))
             return units[i].s;
     return 0;
+}
+
+int log_key_named(const char *name, size_t n, double *ret_unit_s)
+{
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        size_t width = strlen(KEYS[i].word);
+        if (KEYS[i].form != AFTER || KEYS[i].trust != EXACT || KEYS[i].with != NULL || width > n ||
+            !text_starts(name, KEYS[i].word))
+            continue;
+        const char *rest = name + width, *end = name + n;
+        while (rest < end && (text_is_blank(*rest) || strchr("_([/", *rest) != NULL))
+            rest++;
+        size_t left = (size_t)(end - rest);
+        *ret_unit_s = KEYS[i].unit_s;
+        if (left == 0)
+            return (int)i;
+        double unit = unit_at(rest);
+        if (unit > 0 && left <= strlen("seconds)")) {
+            *ret_unit_s = unit;
+            return (int)i;
+        }
+    }
+    return -1;
 }
 
 /* From behind the word to its number: blanks, quotes, colons, "(ms)", "in s". The unit named on the way. */

@@ -14,8 +14,8 @@
 #define BAR_RESOLUTION_S 10.0 /* a bar counts whole seconds: intervals shorter than this say nothing of variation */
 #define BAR_RELIABLE_S 30.0   /* elapsed over steps is better than the smoothed rate from here on */
 #define BAR_INTERVALS_MIN 5
-#define CUMULATIVE_MIN 5        /* fewer that grow may well be iterations that became slower */
-#define CUMULATIVE_FACTOR 2.0   /* of the first, too */
+#define CUMULATIVE_MIN 5      /* fewer that grow may well be iterations that became slower */
+#define CUMULATIVE_FACTOR 2.0 /* of the first, too */
 
 static bool any_of(const char *line, const char *const *words, size_t n)
 {
@@ -42,8 +42,9 @@ static int rank_of(const char *line)
 
 static void take_line(struct log *l, const char *line)
 {
-    static const char *const evaluation[] = {"validation", "evaluat", "iter(val", "epoch(val", "iter(test", "epoch(test",
-                                             "eval_runtime", "eval_loss", "test [", "[eval]", "[valid]"};
+    static const char *const evaluation[] = {"validation", "evaluat",    "iter(val",     "epoch(val",
+                                             "iter(test",  "epoch(test", "eval_runtime", "eval_loss",
+                                             "test [",     "[eval]",     "[valid]"};
     static const char *const pause[] = {"val loss", "val_loss", "checkpoint", "saving", "saved "};
     const char *name = log_framework(line);
     if (name != NULL && l->stats->framework == NULL)
@@ -56,6 +57,8 @@ static void take_line(struct log *l, const char *line)
         l->saw_pause = true;
         return;
     }
+    if (log_take_table(l, line))
+        return;
     int rank = rank_of(line);
     size_t before = l->times.n;
     log_take_times(l, line, rank);
@@ -90,7 +93,12 @@ static int lowest_rank(const struct log_times *t, int key)
     for (size_t i = 0; i < t->n; i++)
         if (t->items[i].key == key && t->items[i].rank >= 0 && (rank < 0 || t->items[i].rank < rank))
             rank = t->items[i].rank;
-    return rank;
+    size_t of_it = 0, all = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        all += t->items[i].key == key;
+        of_it += t->items[i].key == key && t->items[i].rank == rank;
+    }
+    return of_it == 1 && all > 2 ? LOG_RANK_NONE : rank; /* "1: ... 2: ..." numbers iterations */
 }
 
 /* Times that only grow are since the start, not of one iteration each: what lies between two, a step. Returns how

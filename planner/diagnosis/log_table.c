@@ -1,0 +1,127 @@
+/* log_table.c — iteration times that stand in a table or a list instead of behind a word in every line: a CSV with a
+ * column "step_time", a Markdown table, "iteration_times": [1.2, 1.3, ...].
+ */
+#include <math.h>
+#include <string.h>
+
+#include "planner/diagnosis/log.h"
+#include "planner/diagnosis/text.h"
+
+#define COLUMNS_MAX 64
+
+/* The separator of a line's cells: bars before tabs before commas; 0 for none. */
+static char separator_of(const char *line)
+{
+    return strchr(line, '|') != NULL ? '|' : strchr(line, '\t') != NULL ? '\t' : strchr(line, ',') != NULL ? ',' : '\0';
+}
+
+/* The next cell from *p on without blanks and quotes around it; false when the line is used up. */
+static bool next_cell(const char **p, char separator, const char **ret, size_t *ret_n)
+{
+    if (*p == NULL)
+        return false;
+    const char *start = text_skip_blanks(*p), *end = strchr(*p, separator);
+    const char *stop = end != NULL ? end : *p + strlen(*p);
+    *p = end != NULL ? end + 1 : NULL;
+    if (start > stop)
+        start = stop;
+    while (stop > start && (text_is_blank(stop[-1]) || stop[-1] == '"'))
+        stop--;
+    start += start < stop && *start == '"';
+    *ret = start;
+    *ret_n = (size_t)(stop - start);
+    return true;
+}
+
+static const char *first_cell(const char *line, char separator)
+{
+    const char *p = text_skip_blanks(line);
+    return separator == '|' && *p == '|' ? p + 1 : p;
+}
+
+/* A line of names, one of which is an iteration time's. */
+static bool take_heading(struct log *l, const char *line)
+{
+    char separator = separator_of(line);
+    const char *p = separator != '\0' ? first_cell(line, separator) : NULL, *cell;
+    struct log_table found = {.key = -1, .separator = separator};
+    size_t n;
+    while (found.columns < COLUMNS_MAX && next_cell(&p, separator, &cell, &n)) {
+        double unit_s;
+        int key = log_key_named(cell, n, &unit_s);
+        if (n > 0 && (text_is_digit(*cell) || memchr(cell, ':', n) != NULL || memchr(cell, '=', n) != NULL))
+            return false;
+        if (key >= 0 && found.key < 0) {
+            found.key = key;
+            found.unit_s = unit_s;
+            found.column = found.columns;
+        }
+        found.columns++;
+    }
+    if (found.key < 0 || found.columns < 2)
+        return false;
+    l->table = found;
+    return true;
+}
+
+static void add_time(struct log *l, int key, double value_s, double step)
+{
+    struct log_time *t = value_s > 0 && isfinite(value_s) ? arena_push(l->arena, &l->times) : NULL;
+    if (t != NULL)
+        *t = (struct log_time){
+            .key = key, .value_s = value_s, .step = step, .rank = LOG_RANK_NONE, .after_pause = l->saw_pause};
+}
+
+/* A line of as many cells as the heading, a number in the column that counts. */
+static void take_row(struct log *l, const char *line)
+{
+    const struct log_table *t = &l->table;
+    const char *p = first_cell(line, t->separator), *cell;
+    double value = NAN;
+    int columns = 0;
+    for (size_t n; columns <= t->columns && next_cell(&p, t->separator, &cell, &n); columns++) {
+        const char *end = cell;
+        double v;
+        if (columns == t->column && n > 0 && text_number(&end, &v))
+            value = end == cell + n ? v * t->unit_s : NAN;
+    }
+    if (columns == t->columns)
+        add_time(l, t->key, value, NAN);
+}
+
+/* "iteration_times": [1.2, 1.3; the list may go on in the lines below. */
+static const char *list_start(struct log *l, const char *line)
+{
+    static const char *const words[] = {"iteration_times", "iter_times", "step_times", "batch_times"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *p = text_seek_word(line, words[i]);
+        if (p == NULL)
+            continue;
+        p += strlen(words[i]);
+        l->list_unit_s = text_starts(p, "_ms") ? 1e-3 : 1;
+        p += strcspn(p, ":=[");
+        p += strspn(p, ":= \t");
+        if (*p == '[')
+            return p + 1;
+    }
+    return NULL;
+}
+
+bool log_take_table(struct log *l, const char *line)
+{
+    const char *p = l->in_list ? line : list_start(l, line);
+    l->in_list = p != NULL;
+    if (p != NULL) {
+        int key = log_key_named("iteration_time", strlen("iteration_time"), &(double){0});
+        double v;
+        for (p += strspn(p, " \t,"); text_number(&p, &v); p += strspn(p, " \t,"))
+            add_time(l, key, v * l->list_unit_s, NAN);
+        l->in_list = *p == '\0';
+        return true;
+    }
+    if (take_heading(l, line))
+        return true;
+    if (l->table.columns > 0)
+        take_row(l, line);
+    return false;
+}
