@@ -168,7 +168,7 @@ check-tsan:
 	@.ci/deps.sh build test
 	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=tsan build/tsan/suanpan
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
-	@TEST_SERVER=$(CURDIR)/build/tsan/suanpan tests/check.sh $(VARIANT) http
+	@CHECK_SERVER=$(CURDIR)/build/tsan/suanpan tests/check.sh $(VARIANT) http
 
 lint:
 	@.ci/deps.sh build lint
@@ -185,7 +185,7 @@ coverage:
 	@.ci/deps.sh build test coverage
 	@$(MAKE) --no-print-directory -s -j$$(nproc) VARIANT=coverage tests
 	@find build/coverage -name '*.gcda' -delete
-	@tests/check.sh coverage $(TEST_SUITES)
+	@tests/check.sh coverage $(TEST_SUITES) || true # a failing test still covers what it covers; make check judges it
 	@gcovr --root . --object-directory build/coverage --branches --exclude 'tests/' --exclude 'build/' --print-summary \
 		--txt build/coverage/branches.txt --html-details build/coverage/index.html
 	@cat build/coverage/branches.txt

@@ -11,7 +11,7 @@ rm -rf "$logs" && mkdir -p "$logs"
 tested=0 passing=0 failing=0 crashing=0 rows=()
 
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:${ASAN_OPTIONS:-}
-export TEST_SERVER=${TEST_SERVER:-$PWD/$build/suanpan}
+export TEST_SERVER=${CHECK_SERVER:-$PWD/$build/suanpan}
 
 add() { # add SUITE TESTED PASSING FAILING CRASHING SECONDS
     echo "---- $1 took $6 s"
