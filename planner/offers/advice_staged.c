@@ -36,7 +36,7 @@ static void order_of_steps(struct advice *a)
     const double read = b->workload->measured.stated ? b->workload->measured.two_node_speedup : 0;
     if (read > 0 && read < b->a.two_node_gate)
         note_num(note_num(note_add(to, "stage_two_nodes_failed"), "measured", read), "gate", b->a.two_node_gate);
-    else if (a->cluster && read <= 0)
+    else if (a->cluster && read <= 0 && b->trains && a->cluster->groups[a->cluster->train_group].units > 1)
         note_num(note_num(note_add(to, "stage_two_nodes"), "gate", b->a.two_node_gate), "nodes",
                  a->cluster->groups[a->cluster->train_group].units);
 }

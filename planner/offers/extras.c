@@ -165,6 +165,9 @@ static int add_management(struct build *b, struct draft *d, const struct draft_g
         return 0;
     if (add_monthly(b, d, SUBJECT_SOFTWARE, SECTION_SOFTWARE, team == TEAM_KUBERNETES ? "kubernetes" : "slurm", g) != 0)
         return -1;
+    /* A centre runs its own machines: runs on one machine each need nobody to join them. */
+    if (d->kind == KIND_UNIVERSITY_TIME && d->shape.nodes < 2)
+        return 0;
     return add_monthly(b, d, SUBJECT_OPERATIONS, SECTION_OPERATIONS, team_level(team), g);
 }
 

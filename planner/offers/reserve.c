@@ -143,8 +143,9 @@ static double strength(const struct gpu *g)
     return g->mem_bw_gb_s * g->usable_gib;
 }
 
-/* Where serving is all there is, the dear cards with the most memory and bandwidth are tried as well: a customer wants
- * to see the smallest card that carries the service beside the fastest, and whether one machine could do it. */
+/* Where serving is all there is, or no cheap card carries it, the dear cards with the most memory and bandwidth are
+ * tried as well: a customer wants to see the smallest card that carries the service beside the fastest, and whether one
+ * machine could do it. */
 static int try_strongest(struct build *b, struct reserve_plan *r, struct gpu_bound *left, size_t n_left,
                          struct reserve_hours h, struct reserve_ranking *ranking, struct err *err)
 {
@@ -193,7 +194,9 @@ static int search(struct build *b, struct reserve_plan *r, struct reserve_hours 
         if (try_gpu(b, r, order[g].gpu, h, ranking, err) != 0)
             return -1;
     }
-    return b->trains || b->lean ? 0 : try_strongest(b, r, order + g, b->catalog->n_gpus - g, h, ranking, err);
+    return (b->trains || b->lean) && ranking->n > 0
+               ? 0
+               : try_strongest(b, r, order + g, b->catalog->n_gpus - g, h, ranking, err);
 }
 
 static int least(int a, int b)
