@@ -45,13 +45,13 @@ pids+=($!)
 static=$(address "$folder/static")
 
 echo "$connections connections, ${seconds}s each, $(nproc) cores shared with wrk"
-printf '%-24s %8s | %9s %8s %8s | %9s %8s %8s | %s\n' example bytes 'plans/s' p50_ms p99_ms 'static/s' p50_ms p99_ms 'static / plan'
+printf '%-24s %8s | %9s %8s %8s | %9s %8s %8s | %s\n' example bytes 'plans/s' p50_ms p99_ms 'static/s' p50_ms p99_ms 'a plan costs'
 for i in "${!examples[@]}"; do
     read -r rate p50 p99 < <(load "$plans/api/v1/plans" "examples/${examples[$i]}.json")
     read -r srate sp50 sp99 < <(load "$static/body-$i")
-    printf '%-24s %8d | %9.1f %8.2f %8.2f | %9.1f %8.2f %8.2f | rate %.1f, p50 %.2f, p99 %.2f\n' "${examples[$i]}" "${sizes[$i]}" \
+    printf '%-24s %8d | %9.1f %8.2f %8.2f | %9.1f %8.2f %8.2f | 1/%.1f of the rate, %.1f x p50, %.1f x p99\n' "${examples[$i]}" "${sizes[$i]}" \
         "$rate" "$p50" "$p99" "$srate" "$sp50" "$sp99" \
-        "$(awk "BEGIN { print $srate / $rate }")" "$(awk "BEGIN { print $sp50 / $p50 }")" "$(awk "BEGIN { print $sp99 / $p99 }")"
+        "$(awk "BEGIN { print $srate / $rate }")" "$(awk "BEGIN { print $p50 / $sp50 }")" "$(awk "BEGIN { print $p99 / $sp99 }")"
 done
 echo
 "$build/bench_micro"
