@@ -148,7 +148,7 @@ deps-check:
 
 run: deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) build
-	@exec $(B)/suanpan serve --host '$(HOST)' --port '$(PORT)' --db '$(DB)'
+	@exec env -u SUANPAN_SHARED -u SUANPAN_BUILD $(B)/suanpan serve --host '$(HOST)' --port '$(PORT)' --db '$(DB)'
 
 check:
 	@.ci/deps.sh build test browser

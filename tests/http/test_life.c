@@ -255,6 +255,23 @@ Test(life, too_few_open_files_are_refused_at_start)
     process_stop(&p);
 }
 
+Test(life, the_printed_command_can_be_pasted)
+{
+    struct process p;
+    char command[1200], answer[65] = "";
+    process_start(&p, NULL);
+    char *out = process_out(&p), *line = strstr(out, "Try: ");
+    cr_assert(line != NULL, "%s", out);
+    snprintf(command, sizeof command, "%.*s | head -c 64", (int)strcspn(line + 5, "\n"), line + 5);
+    FILE *shell = popen(command, "r");
+    cr_assert(shell != NULL);
+    answer[fread(answer, 1, sizeof answer - 1, shell)] = '\0';
+    pclose(shell);
+    cr_expect(strncmp(answer, "{\"plan_id\":\"pl_", 15) == 0, "%s gives %s", command, answer);
+    free(out);
+    process_stop(&p);
+}
+
 Test(life, a_taken_port_is_named)
 {
     struct process first, second = {0};
