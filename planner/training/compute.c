@@ -109,9 +109,12 @@ static void layer_products(const struct job *j, const struct cut *c, double pass
 static double attention_seconds(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
-    double rate = j->peak16 * k->attention[j->gpu->gpu_class] * rising(j->head_dim, k->head_half);
-    if (c->stack == STACK_PARALLEL)
-        rate *= k->attention_parallel;
+    double share = k->attention[j->gpu->gpu_class];
+    if (c->stack == STACK_PARALLEL && c->flash)
+        share = k->attention_tuned[j->gpu->gpu_class] * rising(j->attended, k->length_half);
+    else if (j->model->ffn != FFN_PLAIN) /* the code of gated models came with the second generation of flash kernels */
+        share *= k->attention_modern;
+    double rate = j->peak16 * share * rising(j->head_dim, k->head_half);
     double context = c->flash ? j->attended : j->attended / j->causal; /* plain kernels compute the full square */
     double layers = c->stage_layers;
     double forward = 4 * layers * j->attention_width / c->tp * context * c->tokens / rate;

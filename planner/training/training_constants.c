@@ -9,7 +9,7 @@
 static const struct param_field FIELDS[] = {
     ROW(power_exponent), ROW(tf32_share), ROW(fp32_share), ROW(fp8_gain), ROW(fp8_plain), ROW(fp8_plain_floor), ROW(fp8_mx), ROW(fp4_share),
     ROW(width_half), ROW(depth_half), ROW(area_half), ROW(misaligned),
-    ROW(head_half), ROW(attention_backward), ROW(attention_parallel), ROW(unaligned_heads), ROW(score_passes),
+    ROW(length_half), ROW(head_half), ROW(attention_backward), ROW(attention_modern), ROW(unaligned_heads), ROW(score_passes),
     ROW(memory_passes), ROW(memory_fused), ROW(memory_eager), ROW(memory_compiled), ROW(logit_passes),
     ROW(step_fixed), ROW(launch_blend), ROW(floor_fused), ROW(floor_eager), ROW(floor_eager_sharded), ROW(context_floor),
     ROW(dequant_bytes), ROW(selective_recompute), ROW(selective_native), ROW(recompute_cost), ROW(optimizer_passes),
@@ -43,6 +43,7 @@ static const struct class_field BY_CLASS[] = {
     {"train.matmul", offsetof(struct training_constants, matmul)},
     {"train.attention", offsetof(struct training_constants, attention)},
     {"train.quant_share", offsetof(struct training_constants, quant_share)},
+    {"train.attention_tuned", offsetof(struct training_constants, attention_tuned)},
     {"train.watts_per_tflop", offsetof(struct training_constants, watts_per_tflop)},
     {"train.fabric_gbps_per_card", offsetof(struct training_constants, fabric_gbps_per_card)},
 };

@@ -19,12 +19,12 @@ enum stack {
 
 struct training_constants {
     /* compute */
-    double matmul[GPU_CLASS_COUNT], attention[GPU_CLASS_COUNT];
+    double matmul[GPU_CLASS_COUNT], attention[GPU_CLASS_COUNT], attention_tuned[GPU_CLASS_COUNT];
     double quant_share[GPU_CLASS_COUNT]; /* of that, where weights are expanded from a few bits first */
     double watts_per_tflop[GPU_CLASS_COUNT], power_exponent; /* what a generation's reference card has */
     double tf32_share, fp32_share, fp8_gain, fp8_plain, fp8_plain_floor, fp8_mx, fp4_share;
     double width_half, depth_half, area_half, misaligned;
-    double head_half, attention_backward, attention_parallel, unaligned_heads, score_passes;
+    double length_half, head_half, attention_backward, attention_modern, unaligned_heads, score_passes;
     double memory_passes, memory_fused, memory_eager, memory_compiled, logit_passes;
     double step_fixed, launch_blend, floor_fused, floor_eager, floor_eager_sharded, context_floor;
     double dequant_bytes, selective_recompute, selective_native, recompute_cost, optimizer_passes;
