@@ -263,7 +263,7 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
 {
     double h = m->hidden, multiple = config_number(v, NAMES("pad_vocab_size_multiple"));
     double vocab = multiple > 1 ? multiple * ceil(m->vocab / multiple) : m->vocab;
-    double n = vocab * h, head = m->tied_embeddings == TRI_YES || (traits & F_ENCODER) ? 0 : vocab * h;
+    double n = vocab * h, head = m->tied_embeddings == TRI_YES || m->causal == TRI_NO ? 0 : vocab * h;
     double narrow = config_number(v, NAMES("embedding_size", "word_embed_proj_dim"));
     if (narrow > 0 && narrow < h)
         n = vocab * narrow + narrow * h;
@@ -296,6 +296,8 @@ static double encoder_decoder(const struct config_view *v, const struct model *m
     double mels = config_number(v, NAMES("num_mel_bins"));
     if (mels > 0)
         source += 3 * mels * m->hidden + 3 * (double)m->hidden * m->hidden;
+    if (config_encoder_only(v))
+        return encoder * (one + feed + 2 * norm) + source + norm;
     return encoder * (one + feed + 2 * norm) + m->layers * (2 * one + feed + 3 * norm) + source + 2 * norm;
 }
 

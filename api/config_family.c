@@ -48,7 +48,7 @@ static const struct config_family families[] = {
     {"gpt_oss", F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS, 0, 36, 2880, 64, 8, 2880, 201088, 131072},
     {"gptoss", F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS, 0, 36, 2880, 64, 8, 2880, 201088, 131072},
     {"starcoder2", GPT | F_TIED, 0, 30, 3072, 24, 2, 12288, 49152, 4096},
-    {"bloom", GPT | F_TIED, 0, 24, 1024, 16, 0, 0, 250880, 2048},
+    {"bloom", GPT | F_TIED, 0, 0, 0, 0, 0, 0, 250880, 2048},
     {"opt", GPT | F_TIED | F_POSITIONS, 0, 12, 768, 12, 0, 3072, 50272, 2048},
     {"xglm", GPT | F_TIED, 0, 24, 1024, 16, 0, 4096, 256008, 2048},
     {"falcon_h1", 0, MIX_MAMBA2, 0, 0, 0, 0, 0, 0, 0},
@@ -154,6 +154,11 @@ static const char *architecture(json_t *o)
 {
     const char *a = json_string_value(json_array_get(json_object_get(o, "architectures"), 0));
     return a ? a : "";
+}
+
+bool config_encoder_only(const struct config_view *v)
+{
+    return strstr(architecture(v->text), "EncoderModel") != NULL && (v->family->traits & F_ENCODER_DECODER);
 }
 
 /* The part of a bigger configuration that is the language model. */

@@ -126,7 +126,7 @@ static int whole(const struct config_view *v, const char *name)
 }
 
 /* Every how many layers one has no window; 0 where nothing says so. */
-static int window_period(const struct config_view *v)
+static int window_period(const struct config_view *v, int layers)
 {
     static const struct {
         const char *type;
@@ -138,7 +138,7 @@ static int window_period(const struct config_view *v)
     for (size_t i = 0; pattern == 0 && i < sizeof families / sizeof *families; i++)
         if (strncmp(v->type, families[i].type, strlen(families[i].type)) == 0)
             pattern = families[i].period;
-    return pattern == 6 && whole(v, "hidden_size_per_layer_input") > 0 ? 5 : pattern;
+    return pattern == 6 && layers % 6 != 0 && whole(v, "hidden_size_per_layer_input") > 0 ? 5 : pattern;
 }
 
 /* Every n-th layer attends (to everything). */
@@ -156,7 +156,7 @@ static bool by_period(const struct config_view *v, struct config_layers *l)
         l->mixed = l->total - l->attention;
         return true;
     }
-    int pattern = window_period(v);
+    int pattern = window_period(v, l->total);
     if (pattern > 1 && (whole(v, "sliding_window") > 0 || whole(v, "attention_chunk_size") > 0)) {
         l->attention = l->total / pattern;
         if (strncmp(v->type, "gemma4", 6) == 0 && l->total % pattern != 0)

@@ -70,6 +70,9 @@ int config_flag(const struct config_view *v, const char *name);
 json_t *config_member(const struct config_view *v, const char *name);
 const char *config_string(const struct config_view *v, const char *name); /* "" when absent */
 
+/* The first half of an encoder-decoder alone (T5EncoderModel). */
+bool config_encoder_only(const struct config_view *v);
+
 /* The layers by kind, from whatever list or period says so. */
 struct config_layers {
     int total, attention, windowed, mixed; /* attention: full-length ones; mixed: no attention at all */

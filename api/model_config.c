@@ -61,6 +61,46 @@ static int multi_query_heads(const struct config_view *v, const struct model *m)
     return grouped ? 8 : one ? 1 : 0;
 }
 
+/* Grouping that extracts of a file drop although the published weights of these very dimensions have it. */
+static int grouped_by_publication(const struct config_view *v, const struct model *m)
+{
+    static const struct {
+        const char *type;
+        int hidden, width, layers, kv_heads; /* layers 0 = any */
+    } published[] = {
+        {"llama", 8192, 28672, 80, 8}, /* Llama 2 to 3.3 70B */
+        {"llama", 8192, 22016, 48, 8}, /* Code Llama 34B */
+        {"llama", 8192, 22016, 95, 8}, /* DeepSeek LLM 67B */
+        {"llama", 4096, 14336, 0, 8},  /* Llama 3 8B and what was made of it */
+        {"llama", 16384, 53248, 0, 8}, /* Llama 3.1 405B */
+        {"llama", 2048, 5632, 22, 4},  /* TinyLlama */
+        {"llama", 7168, 20480, 60, 8}, /* Yi 34B */
+        {"mistral", 4096, 14336, 0, 8},  {"mixtral", 4096, 14336, 0, 8},
+        {"mixtral", 6144, 16384, 0, 8},  {"chatglm", 4096, 13696, 28, 2}, /* ChatGLM2 and 3 */
+        {"chatglm", 4096, 13696, 40, 2},                                  /* GLM-4 9B */
+        {"qwen2", 8192, 29568, 80, 8},   {"qwen2", 3584, 18944, 28, 4},
+    };
+    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size"));
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (strncmp(v->type, published[i].type, strlen(published[i].type)) == 0 && published[i].hidden == m->hidden &&
+            published[i].width == width && (published[i].layers == 0 || published[i].layers == m->layers))
+            return published[i].kv_heads;
+    return 0;
+}
+
+static bool is_t5(const struct config_view *v)
+{
+    return strncmp(v->type, "t5", 2) == 0;
+}
+
+/* T5 version 1.1 (FLAN-T5) has narrower, gated FFNs and a head of its own; its extracts say nothing else of it. */
+static bool is_t5_v1_1(const struct config_view *v)
+{
+    int width = whole(v, NAMES("d_ff"));
+    return is_t5(v) && !config_has(v, "feed_forward_proj") && !config_has(v, "is_gated_act") && width > 0 &&
+           width < 3 * whole(v, NAMES("d_model"));
+}
+
 static void read_heads(const struct config_view *v, struct model *m)
 {
     bool same_width = v->family->hidden == m->hidden;
@@ -77,11 +117,15 @@ static void read_heads(const struct config_view *v, struct model *m)
         m->kv_heads = m->kv_heads && several != 1 ? m->kv_heads : several;
     if (m->kv_heads == 0 && v->text != v->root)
         m->kv_heads = v->family->kv_heads;
+    if (m->kv_heads == 0)
+        m->kv_heads = grouped_by_publication(v, m);
     m->kv_heads = either(m->kv_heads, m->heads);
     m->head_dim = whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size",
                                  "head_size", "key_length", "n_embd_head_k"));
     if (m->head_dim == 0 && strncmp(v->type, "gemma", 5) == 0)
         m->head_dim = 256;
+    if (m->head_dim == 0 && (is_t5(v) || strncmp(v->type, "mt5", 3) == 0)) /* the two largest of the first T5: 128 */
+        m->head_dim = whole(v, NAMES("d_ff")) >= 16 * m->hidden ? 128 : 64;
     if (m->head_dim == 0 && m->heads > 0)
         m->head_dim = m->hidden / m->heads;
     if (m->heads > 0 && m->kv_heads > 0 && m->heads % m->kv_heads != 0) /* means over layers that differ */
@@ -113,7 +157,7 @@ static bool has_glu(const struct config_view *v)
         if (strstr(s, "glu") || strstr(s, "gated") || strcmp(s, "gegelu") == 0)
             return true;
     }
-    return config_flag(v, "is_gated_act") == 1 || config_flag(v, "gated_mlp") == 1;
+    return config_flag(v, "is_gated_act") == 1 || config_flag(v, "gated_mlp") == 1 || is_t5_v1_1(v);
 }
 
 static void read_ffn_kind(const struct config_view *v, struct model *m)
@@ -122,7 +166,9 @@ static void read_ffn_kind(const struct config_view *v, struct model *m)
     act = *act ? act : config_string(v, "activation_function");
     bool plain = v->family->traits & F_PLAIN;
     if (!v->family_known) /* by the activation: GELU and ReLU go with two matrices, SiLU with three */
-        plain = (strstr(act, "gelu") || strstr(act, "relu") || strcmp(act, "xielu") == 0) && !strstr(act, "silu");
+        plain = (strstr(act, "gelu") || strstr(act, "relu") || strcmp(act, "xielu") == 0 ||
+                 (!*act && config_has(v, "n_embd") && config_has(v, "n_inner"))) &&
+                !strstr(act, "silu");
     bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
     m->ffn = (plain || old_chatglm) && !has_glu(v) ? FFN_PLAIN : FFN_GATED;
 }
@@ -274,10 +320,11 @@ static void read_tying(const struct config_view *v, struct model *m)
     bool llama_3_2 = config_has(v, "multiple_of") && m->vocab == 128256 && m->hidden < 4096;
     int untied = config_flag(v, "untie_embeddings_and_output_weights");
     flag = flag < 0 && untied >= 0 ? !untied : flag;
-    bool tied = flag < 0 ? (v->family->traits & F_TIED) || old_chatglm || llama_3_2 : flag == 1;
+    bool family = (v->family->traits & F_TIED) && !is_t5_v1_1(v);
+    bool tied = flag < 0 ? family || old_chatglm || llama_3_2 : flag == 1;
     m->tied_embeddings = tied ? TRI_YES : TRI_NO;
     bool decoder_flag = config_flag(v, "is_decoder") == 1;
-    m->causal = (v->family->traits & F_ENCODER) && !decoder_flag ? TRI_NO : TRI_YES;
+    m->causal = ((v->family->traits & F_ENCODER) && !decoder_flag) || config_encoder_only(v) ? TRI_NO : TRI_YES;
 }
 
 /* Whatever keeps the dimensions from making a model, by name; NULL when they do. */
