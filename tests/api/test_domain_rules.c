@@ -190,6 +190,10 @@ Test(domain_rules, serving_exceeds_machine)
     double have = json_number_value(json_object_get(json_object_get(n, "values"), "have"));
     cr_expect_gt(need, have);
     cr_expect_float_eq(json_number_value(json_object_get(n, "short_by")), need - have, 1e-9);
+    bool asks = false;
+    json_array_foreach(json_object_get(p, "options"), i, o) asks |=
+        note_of(json_object_get(o, "warnings"), "more_than_listed") != NULL;
+    cr_expect(asks, "dozens of machines of a supplier that lists eight");
     /* The cluster options show cards of different classes, and none of them takes fewer. */
     const char *seen[8];
     json_array_foreach(json_object_get(p, "options"), i, o)
