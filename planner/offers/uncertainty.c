@@ -105,12 +105,6 @@ static double read_curve(const struct curve *c, const double *y, double t)
     return fmax(0, y[k - 1] + share * (y[k] - y[k - 1]));
 }
 
-static double time_at(const struct bands *bands, double z)
-{
-    double edge = z < 0 ? bands->speed_low : bands->speed_high;
-    return pow(edge, fabs(z) / Z90);
-}
-
 /* Days of waiting more or less than expected: the sum of all jobs' lognormal waits, taken as one lognormal. */
 static double queue_days(const struct draft *d, double z)
 {
@@ -123,17 +117,31 @@ static double queue_days(const struct draft *d, double z)
     return (mean * exp(sigma * z - sigma * sigma / 2) - mean) / 24;
 }
 
-static double mix(double share, double common, double own)
-{
-    return sqrt(share) * common + sqrt(1 - share) * own;
-}
-
 struct option_sample {
     const struct samples *s;
     uint8_t own_speed[SOBOL_POINTS], own_price[SOBOL_POINTS];
     struct bands bands;
     struct curve curve;
+    /* what does not change from point to point */
+    double log_fast, log_slow; /* of the multiplier on time, a standard deviation down and up */
+    double speed_common, speed_own, price_common, price_own;
+    double failures, machines, tax;
 };
+
+static void prepare(const struct build *b, const struct draft *d, struct option_sample *o)
+{
+    double overhead = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
+    double net = (double)d->base->net;
+    o->log_fast = log(o->bands.speed_low) / Z90;
+    o->log_slow = log(o->bands.speed_high) / Z90;
+    o->speed_common = sqrt(b->a.speed_common_share);
+    o->speed_own = sqrt(1 - b->a.speed_common_share);
+    o->price_common = sqrt(b->a.price_common_share) * o->bands.price / Z90;
+    o->price_own = sqrt(1 - b->a.price_common_share) * o->bands.price / Z90;
+    o->failures = fmax(0, overhead) * b->a.failure_band / Z90;
+    o->machines = net > 0 ? (double)d->base->machines_net / net : 0;
+    o->tax = net > 0 ? (double)d->base->tax / net : 0;
+}
 
 static double load_at(const struct build *b, double z)
 {
@@ -147,17 +155,13 @@ static void sample_point(const struct build *b, const struct draft *d, const str
     double z[DIM_OWN];
     for (int dim = 0; dim < DIM_OWN; dim++)
         z[dim] = s->normal[s->common[dim][i]];
-    double overhead = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
-    double failures = 1 + fmax(0, overhead) * b->a.failure_band * z[DIM_FAILURE] / Z90;
-    double time = time_at(&o->bands, mix(b->a.speed_common_share, z[DIM_SPEED], s->normal[o->own_speed[i]])) * failures;
-    double price = mix(b->a.price_common_share, z[DIM_PRICE], s->normal[o->own_price[i]]) * o->bands.price / Z90;
+    double speed = o->speed_common * z[DIM_SPEED] + o->speed_own * s->normal[o->own_speed[i]];
+    double time = exp(speed < 0 ? -speed * o->log_fast : speed * o->log_slow) * (1 + o->failures * z[DIM_FAILURE]);
+    double price = o->price_common * z[DIM_PRICE] + o->price_own * s->normal[o->own_price[i]];
     double total = read_curve(&o->curve, o->curve.total, time);
-    double machines =
-        d->option->cost.total > 0 && d->base->net > 0 ? (double)d->base->machines_net / (double)d->base->net : 0;
     double load = d->reserve != NULL ? reserve_change(b, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
-    double tax = d->base->net > 0 ? (double)d->base->tax / (double)d->base->net : 0;
-    double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + tax) : 0;
-    total += total * machines * price + reserve * price + load * (1 + tax);
+    double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + o->tax) : 0;
+    total += total * o->machines * price + reserve * price + load * (1 + o->tax);
     ret->total[i] = (float)fmax(0, total);
     ret->finish[i] = (float)fmax(1, read_curve(&o->curve, o->curve.finish, time) + queue_days(d, z[DIM_QUEUE]));
 }
@@ -238,6 +242,7 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
         const struct draft *d = l->items[j];
         struct option_sample o = {.s = &s, .bands = uncertainty_bands(b, d)};
         double far = s.normal[SOBOL_POINTS - 1] / Z90;
+        prepare(b, d, &o);
         sobol_dimension(DIM_OWN + 2 * (int)j, o.own_speed);
         sobol_dimension(DIM_OWN + 1 + 2 * (int)j, o.own_price);
         draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
