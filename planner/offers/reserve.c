@@ -131,7 +131,7 @@ static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gp
                    struct reserve_ranking *ranking, struct err *err)
 {
     struct reserve_best best;
-    if (reserve_try(b, r, gpu, h, &best, err) != 0)
+    if (reserve_try(b, r, gpu, h, RESERVE_OFFERS_MAX, &best, err) != 0)
         return -1;
     if (best.offer != NULL)
         keep(ranking, &best);
@@ -299,6 +299,10 @@ static int build_within(struct build *b, struct err *err)
     if (!b->lean && reserve_cards(b, r, h, err) != 0)
         return -1;
     b->n_alternatives = b->trains || ranking.n == 0 ? 0 : ranking.n - 1;
+    for (size_t i = 0; i < b->n_alternatives; i++) {
+        memcpy(b->alternatives[i].cards, r->cards, sizeof r->cards);
+        b->alternatives[i].n_cards = r->n_cards;
+    }
     return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SMALL_TRIES_MAX = 6, FAST_TRIES_MAX = 2 };
+enum { SMALL_TRIES_MAX = 5, FAST_TRIES_MAX = 2 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -74,7 +74,7 @@ static int pick(struct build *b, struct reserve_plan *r, const struct reserve_be
     for (size_t i = 0; i < n && tries > 0 && enough > 0; i++) {
         struct reserve_best found = *taken;
         const int before = b->n_sizings;
-        if (order[i] != taken->offer->sku->gpu && reserve_try(b, r, order[i], h, &found, err) != 0)
+        if (order[i] != taken->offer->sku->gpu && reserve_try(b, r, order[i], h, 1, &found, err) != 0)
             return -1;
         tries -= b->n_sizings > before || found.offer != NULL;
         if (found.offer == NULL)

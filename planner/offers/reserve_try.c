@@ -96,15 +96,15 @@ static void nearest_miss(struct reserve_plan *r, const struct note *miss)
         r->why_not = *miss;
 }
 
-int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h,
+int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
                 struct reserve_best *ret, struct err *err)
 {
-    const struct offer *offers[2];
+    const struct offer *offers[RESERVE_OFFERS_MAX];
     struct market_query q = {.gpu = gpu,
                              .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
                              .data_stays = b->data_at_home,
                              .serves = true};
-    size_t found = market_find(b, &q, offers, 2);
+    size_t found = market_find(b, &q, offers, at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX);
     *ret = (struct reserve_best){0};
     r->any_offer |= found > 0;
     for (size_t i = 0; i < found; i++) {

@@ -36,8 +36,9 @@ int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units, struct bill *bill,
                  int64_t *ret_net, int64_t *ret_tax);
 
-/* The cheapest machine with this card; ret->offer NULL where none can carry the load. */
-int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h,
+/* The cheapest of the first `at_most` machines with this card; ret->offer NULL where none can carry the load. */
+enum { RESERVE_OFFERS_MAX = 2 };
+int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
                 struct reserve_best *ret, struct err *err);
 
 /* The chosen machines paid otherwise, for comparison: r->ways. */

@@ -43,12 +43,23 @@ struct want {
 static struct serving_sizing size(struct want w)
 {
     struct model m = preset(w.model);
-    struct serving s = {.stated = true, .weight_bits = w.weight_bits, .requests_per_s = w.requests_per_s,
-                        .users = w.users, .concurrency = w.concurrency, .input_tokens = 1200, .output_tokens = 350,
-                        .ttft_ms = w.ttft_ms, .tpot_ms = w.tpot_ms, .spare_replicas = w.spare,
+    struct serving s = {.stated = true,
+                        .weight_bits = w.weight_bits,
+                        .requests_per_s = w.requests_per_s,
+                        .users = w.users,
+                        .concurrency = w.concurrency,
+                        .input_tokens = 1200,
+                        .output_tokens = 350,
+                        .ttft_ms = w.ttft_ms,
+                        .tpot_ms = w.tpot_ms,
+                        .spare_replicas = w.spare,
                         .peak_factor = w.peak_factor > 0 ? w.peak_factor : 3};
-    struct serving_sizing_request q = {.model = &m, .serving = &s, .gpu = card(w.gpu),
-                                       .gpus_per_node = w.node > 0 ? w.node : 8, .load_low = 0.7, .load_high = 1.4,
+    struct serving_sizing_request q = {.model = &m,
+                                       .serving = &s,
+                                       .gpu = card(w.gpu),
+                                       .gpus_per_node = w.node > 0 ? w.node : 8,
+                                       .load_low = 0.7,
+                                       .load_high = 1.4,
                                        .utilisation_target = 0.65};
     struct serving_sizing z;
     struct err err;
@@ -59,10 +70,10 @@ static struct serving_sizing size(struct want w)
     return z;
 }
 
-static const char *const MODELS[] = {"qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "llama-3.1-70b", "qwen3-30b-a3b",
-                                     "mixtral-8x7b"};
-static const char *const GPUS[] = {"rtx-4090-24g", "l40s-48g", "a100-sxm4-80g", "h100-sxm5-80g", "h20-sxm5-96g",
-                                   "ascend-910b2-64g"};
+static const char *const MODELS[] = {"qwen2.5-7b",    "qwen2.5-14b",   "qwen2.5-32b",
+                                     "llama-3.1-70b", "qwen3-30b-a3b", "mixtral-8x7b"};
+static const char *const GPUS[] = {"rtx-4090-24g",  "l40s-48g",     "a100-sxm4-80g",
+                                   "h100-sxm5-80g", "h20-sxm5-96g", "ascend-910b2-64g"};
 
 Test(serving_size, more_requests_never_fewer_replicas)
 {
@@ -70,8 +81,12 @@ Test(serving_size, more_requests_never_fewer_replicas)
         for (size_t g = 0; g < N(GPUS); g++) {
             struct serving_sizing last = {0};
             for (double rate = 0.02; rate < 400; rate *= 1.4) {
-                struct serving_sizing z = size((struct want){.model = MODELS[m], .gpu = GPUS[g], .weight_bits = 8,
-                                                             .requests_per_s = rate, .tpot_ms = 100, .spare = 1});
+                struct serving_sizing z = size((struct want){.model = MODELS[m],
+                                                             .gpu = GPUS[g],
+                                                             .weight_bits = 8,
+                                                             .requests_per_s = rate,
+                                                             .tpot_ms = 100,
+                                                             .spare = 1});
                 if (!z.feasible)
                     break;
                 cr_expect_geq(z.replicas, last.replicas, "%s %s %.2f/s", MODELS[m], GPUS[g], rate);
@@ -91,35 +106,76 @@ Test(serving_size, a_stricter_tpot_never_fewer_gpus)
             for (double rate = 0.2; rate < 60; rate *= 8) {
                 int last = 0;
                 for (double tpot = 200; tpot > 15; tpot *= 0.9) {
-                    struct serving_sizing z = size((struct want){.model = MODELS[m], .gpu = GPUS[g], .weight_bits = 8,
-                                                                 .requests_per_s = rate, .tpot_ms = tpot});
+                    struct serving_sizing z = size((struct want){
+                        .model = MODELS[m], .gpu = GPUS[g], .weight_bits = 8, .requests_per_s = rate, .tpot_ms = tpot});
                     if (!z.feasible)
                         break;
                     cr_expect_geq(z.gpus, last, "%s %s %.1f/s %.0f ms", MODELS[m], GPUS[g], rate, tpot);
-                    cr_expect_leq(z.tpot_ms, tpot * 1.001, "%s %s: %.1f of %.1f ms", MODELS[m], GPUS[g], z.tpot_ms, tpot);
+                    cr_expect_leq(z.tpot_ms, tpot * 1.001, "%s %s: %.1f of %.1f ms", MODELS[m], GPUS[g], z.tpot_ms,
+                                  tpot);
                     last = z.gpus;
                 }
             }
 }
 
+/* Both at once on a fine grid, for every pair of neighbours: rates down, times per token across. */
+Test(serving_size, monotone_in_load_and_target_on_a_fine_grid, .timeout = 120)
+{
+    enum { RATES = 22, TARGETS = 32 };
+    static const double bits[] = {16, 8, 4};
+    int sized = 0;
+    for (size_t m = 0; m < N(MODELS); m++)
+        for (size_t g = 0; g < N(GPUS); g++) {
+            struct serving_sizing above[TARGETS] = {0};
+            const bool in_flight = (m + g) % 4 == 3;
+            for (int i = 0; i < RATES; i++) {
+                const double load = 0.03 * pow(1.55, i);
+                struct serving_sizing stricter = {0};
+                for (int t = TARGETS - 1; t >= 0; t--) { /* loose to strict */
+                    struct serving_sizing z = size((struct want){.model = MODELS[m],
+                                                                 .gpu = GPUS[g],
+                                                                 .weight_bits = bits[(m + g) % 3],
+                                                                 .requests_per_s = in_flight ? 0 : load,
+                                                                 .concurrency = in_flight ? 10 * load : 0,
+                                                                 .tpot_ms = 9 * pow(1.117, t),
+                                                                 .spare = (int)(m % 2)});
+                    if (!z.feasible)
+                        break;
+                    sized++;
+                    cr_expect_geq(z.gpus, stricter.gpus, "%s %s %.2f: %d at %.1f ms after %d", MODELS[m], GPUS[g], load,
+                                  z.gpus, 9 * pow(1.117, t), stricter.gpus);
+                    cr_expect_geq(z.gpus, above[t].gpus, "%s %s %.2f %.1f ms", MODELS[m], GPUS[g], load,
+                                  9 * pow(1.117, t));
+                    cr_expect_geq(z.replicas, above[t].replicas, "%s %s %.2f %.1f ms: %d after %d", MODELS[m], GPUS[g],
+                                  load, 9 * pow(1.117, t), z.replicas, above[t].replicas);
+                    cr_expect(z.gpus_mean <= z.gpus && z.gpus_mean_low <= z.gpus_mean &&
+                              z.gpus_mean <= z.gpus_mean_high);
+                    stricter = above[t] = z;
+                }
+            }
+        }
+    cr_expect_gt(sized, 10000, "%d points", sized);
+}
+
 /* domain.md: a quantised 7B takes about 8 GB, so an 80 GB card carries about 10 such copies. */
 Test(serving_size, ten_copies_of_a_quantised_7b_on_80_gb)
 {
-    struct serving_sizing z = size((struct want){.model = "qwen2.5-7b", .gpu = "h100-sxm5-80g", .weight_bits = 4,
-                                                 .requests_per_s = 0.05, .spare = 9});
+    struct serving_sizing z = size((struct want){
+        .model = "qwen2.5-7b", .gpu = "h100-sxm5-80g", .weight_bits = 4, .requests_per_s = 0.05, .spare = 9});
     cr_assert(z.feasible);
     cr_expect(z.replicas_per_gpu >= 8 && z.replicas_per_gpu <= 12, "%d copies", z.replicas_per_gpu);
     cr_expect_eq(z.replicas, 10);
     cr_expect_leq(z.gpus, 2, "ten replicas on %d cards", z.gpus);
-    struct serving_sizing big = size((struct want){.model = "llama-3.1-70b", .gpu = "h100-sxm5-80g", .weight_bits = 8,
-                                                   .requests_per_s = 0.05, .spare = 1});
+    struct serving_sizing big = size((struct want){
+        .model = "llama-3.1-70b", .gpu = "h100-sxm5-80g", .weight_bits = 8, .requests_per_s = 0.05, .spare = 1});
     cr_expect_eq(big.replicas_per_gpu, 1);
 }
 
 Test(serving_size, load_as_requests_users_or_concurrency)
 {
     double per_hour = constants()->default_requests_per_user_hour;
-    struct want w = {.model = "qwen2.5-14b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 4, .spare = 1};
+    struct want w = {
+        .model = "qwen2.5-14b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 4, .spare = 1};
     struct serving_sizing by_rate = size(w);
     w.requests_per_s = 0;
     w.users = 4 * 3600 / per_hour;
@@ -142,17 +198,17 @@ Test(serving_size, load_as_requests_users_or_concurrency)
 
 Test(serving_size, refusals_name_what_is_missing)
 {
-    struct serving_sizing z = size((struct want){.model = "deepseek-v3", .gpu = "a100-sxm4-80g", .weight_bits = 8,
-                                                 .requests_per_s = 1});
+    struct serving_sizing z =
+        size((struct want){.model = "deepseek-v3", .gpu = "a100-sxm4-80g", .weight_bits = 8, .requests_per_s = 1});
     cr_expect(!z.feasible);
     cr_expect_str_eq(z.why_not.code, "serving_no_memory");
     cr_expect_gt(z.why_not.short_by, 0);
-    z = size((struct want){.model = "llama-3.1-70b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 1,
-                           .tpot_ms = 5});
+    z = size((struct want){
+        .model = "llama-3.1-70b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 1, .tpot_ms = 5});
     cr_expect(!z.feasible);
     cr_expect_str_eq(z.why_not.code, "serving_tpot_missed");
-    z = size((struct want){.model = "llama-3.1-70b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 1,
-                           .ttft_ms = 10});
+    z = size((struct want){
+        .model = "llama-3.1-70b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = 1, .ttft_ms = 10});
     cr_expect(!z.feasible);
     cr_expect_str_eq(z.why_not.code, "serving_ttft_missed");
 }
@@ -161,8 +217,8 @@ Test(serving_size, refusals_name_what_is_missing)
 Test(serving_size, replicas_follow_from_the_capacity)
 {
     for (double rate = 1; rate < 100; rate *= 3) {
-        struct serving_sizing z = size((struct want){.model = "qwen2.5-7b", .gpu = "a100-sxm4-80g", .weight_bits = 16,
-                                                     .requests_per_s = rate, .spare = 0});
+        struct serving_sizing z = size((struct want){
+            .model = "qwen2.5-7b", .gpu = "a100-sxm4-80g", .weight_bits = 16, .requests_per_s = rate, .spare = 0});
         double capacity = z.mean_requests_per_s / z.utilisation / z.replicas; /* of one replica */
         double by_utilisation = ceil(z.peak_requests_per_s / (capacity * 0.65) - 1e-9);
         cr_expect_geq(z.replicas, by_utilisation);
@@ -189,11 +245,13 @@ Test(serving_size, forward_only_work)
 {
     struct training corpus = {.stated = true, .method = METHOD_EMBEDDING, .tokens = 1e9, .seq_len = 512};
     struct estimate l4 = forward("bge-large-en-v1.5", "l4-24g", corpus);
-    cr_expect(fabs(log(l4.training.tokens_per_s_per_gpu / 62000)) < log(1.25), "%.0f", l4.training.tokens_per_s_per_gpu);
+    cr_expect(fabs(log(l4.training.tokens_per_s_per_gpu / 62000)) < log(1.25), "%.0f",
+              l4.training.tokens_per_s_per_gpu);
     cr_expect_float_eq(l4.training.gpu_hours, 1e9 / l4.training.tokens_per_s_per_gpu / 3600, 1e-6);
     cr_expect_eq(l4.fits, FITS_YES);
     struct estimate mi = forward("bge-large-en-v1.5", "mi210-64g", corpus);
-    cr_expect(fabs(log(mi.training.tokens_per_s_per_gpu / 86000)) < log(1.25), "%.0f", mi.training.tokens_per_s_per_gpu);
+    cr_expect(fabs(log(mi.training.tokens_per_s_per_gpu / 86000)) < log(1.25), "%.0f",
+              mi.training.tokens_per_s_per_gpu);
     struct training images = {.stated = true, .method = METHOD_EMBEDDING, .samples = 1000};
     struct estimate xl = forward("sdxl-base-unet", "h100-sxm5-80g", images);
     double per_image = 20 * 2; /* steps, with and without guidance */
