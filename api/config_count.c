@@ -163,10 +163,13 @@ static double named_tower(const struct config_view *v)
     static const struct {
         const char *name;
         double params; /* of the published weights' vision part */
-    } towers[] = {{"clip-vit-large", 304e6}, {"siglip-so400m", 428e6}, {"InternViT-6B", 5.9e9}};
+    } towers[] = {
+        {"clip-vit-large", 304e6}, {"siglip-so400m", 428e6}, {"InternViT-6B", 5.9e9}, {"siglip_large", 316e6}};
     const char *name = config_string(v, "mm_vision_tower");
     if (!*name)
         name = json_string_value(json_object_get(config_member(v, "img_processor"), "model_name"));
+    if (!name || !*name)
+        name = json_string_value(json_object_get(json_object_get(v->vision, "params"), "model_name"));
     for (size_t i = 0; name && i < sizeof towers / sizeof *towers; i++)
         if (strstr(name, towers[i].name))
             return towers[i].params;
@@ -190,7 +193,7 @@ static double towers(json_t *parts)
 /* A tower that turns pictures into tokens, with its projector. */
 static double vision(const struct config_view *v, double text_hidden)
 {
-    if (!v->vision)
+    if (!v->vision || json_is_object(json_object_get(v->vision, "params")))
         return named_tower(v);
     if (json_is_object(json_object_get(v->vision, "width")))
         return towers(json_object_get(v->vision, "width"));
@@ -233,6 +236,26 @@ static double audio(const struct config_view *v, double text_hidden)
     double inner = number(&ear, 4 * width, NAMES("encoder_ffn_dim", "intermediate_size", "ffn_dim"));
     double mels = number(&ear, 80, NAMES("num_mel_bins"));
     return depth * (4 * width * width + 2 * width * inner) + 3 * mels * width + 3 * width * width + width * text_hidden;
+}
+
+/* A second decoder that speaks what the first one thinks (Qwen-Omni's talker). */
+static double talker(const struct config_view *v)
+{
+    json_t *part = json_object_get(v->root, "talker_config"), *text = json_object_get(part, "text_config");
+    part = json_is_object(text) ? text : part;
+    if (!json_is_object(part))
+        return 0;
+    struct config_view mouth = {.root = part, .text = part, .family = v->family};
+    double h = config_number(&mouth, NAMES("hidden_size")), layers = config_number(&mouth, NAMES("num_hidden_layers"));
+    double heads = config_number(&mouth, NAMES("num_attention_heads"));
+    double d = number(&mouth, heads > 0 ? h / heads : 0, NAMES("head_dim"));
+    double kv = number(&mouth, heads, NAMES("num_key_value_heads")),
+           experts = config_number(&mouth, NAMES("num_experts"));
+    double width = experts > 0 ? experts * config_number(&mouth, NAMES("moe_intermediate_size")) +
+                                     config_number(&mouth, NAMES("shared_expert_intermediate_size"))
+                               : config_number(&mouth, NAMES("intermediate_size"));
+    double tables = config_number(&mouth, NAMES("vocab_size")) * (h + number(&mouth, h, NAMES("embedding_size")));
+    return layers * (2 * h * d * (heads + kv) + 3 * h * width) + tables;
 }
 
 /* Convolutions in front of a tower of layers (wav2vec 2.0, HuBERT), with the one that tells positions. */
@@ -343,7 +366,8 @@ static double body(const struct config_view *v, const struct config_layers *l, c
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
-    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden), lookup = layer_tables(v, m);
+    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden),
+           lookup = layer_tables(v, m) + talker(v);
     if (traits & F_ENCODER_DECODER) {
         m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
         return;

@@ -164,19 +164,23 @@ static json_t *bare_value(const char *s, size_t *ret_len)
     return json_stringn(s + quote, n);
 }
 
-/* What stands between a name and its value: ":", "=", "u32 =" of a GGUF dump, " ....... " of Megatron's arguments.
- * The value's start; NULL for none. */
+/* What stands between a name and its value: ":", "=", "u32 =" of a GGUF dump, " ....... " of Megatron's arguments, a
+ * tab or a bar of a table. The value's start; NULL for none. */
 static const char *behind_sign(const char *p)
 {
     static const char *const types[] = {"u32", "u64", "i32", "i64", "f32", "str", "bool"};
-    p += strspn(p, " \t");
+    size_t gap = strspn(p, " \t");
+    bool column = memchr(p, '\t', gap) != NULL && p[gap] >= '0' && p[gap] <= '9';
+    p += gap;
+    if (column)
+        return p;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strncmp(p, types[i], strlen(types[i])) == 0 && strchr(" \t", p[strlen(types[i])]))
             p += strlen(types[i]) + strspn(p + strlen(types[i]), " \t");
     size_t dots = strspn(p, ".");
     if (dots >= 2 && p[dots] == ' ')
         return p + dots + strspn(p + dots, " \t");
-    return (*p == ':' || *p == '=') && p[1] != '=' ? p + 1 + strspn(p + 1, " \t") : NULL;
+    return (*p == ':' || *p == '=' || *p == '|') && p[1] != '=' ? p + 1 + strspn(p + 1, " \t") : NULL;
 }
 
 /* Pairs without braces: "hidden_size: 4096", "dim=4096, n_layers=32", "--num-layers 32 --hidden-size 4096". */
@@ -224,9 +228,9 @@ static json_t *from_pairs(const char *text)
 /* What a word processor or a Chinese input method makes of quotes, commas and colons. */
 static void as_typed(const char *text, struct buf *out)
 {
-    static const char *const signs[][2] = {{"\u201c", "\""}, {"\u201d", "\""}, {"\u2018", "'"},
-                                           {"\u2019", "'"},  {"\uff0c", ","},  {"\uff1a", ":"},
-                                           {"\uff5b", "{"},  {"\uff5d", "}"},  {"\u00a0", " "}};
+    static const char *const signs[][2] = {{"\u201c", "\""}, {"\u201d", "\""}, {"\u2018", "'"}, {"\u2019", "'"},
+                                           {"\uff0c", ","},  {"\uff1a", ":"},  {"\uff5b", "{"}, {"\uff5d", "}"},
+                                           {"\u00a0", " "},  {"&quot;", "\""}};
     while (*text) {
         size_t k = 0, n = sizeof signs / sizeof *signs;
         while (k < n && strncmp(text, signs[k][0], strlen(signs[k][0])) != 0)
@@ -273,6 +277,8 @@ json_t *config_from_text(const char *text)
             buf_addc(&plain, *p);
     }
     v = plain.data ? first_configuration(plain.data) : NULL;
+    if (!v && plain.data)
+        v = from_pairs(plain.data);
     buf_done(&plain);
     return v;
 }
