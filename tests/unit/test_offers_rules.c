@@ -494,7 +494,8 @@ Test(rules, storage_bound)
         const struct option *o = first(&p);
         const struct cost_line *storage = line_at(o, MODE_MONTHLY, SECTION_STORAGE);
         cr_assert_eq(storage != NULL, cases[i].item != NULL, "case %zu", i);
-        cr_expect(storage == NULL || strcmp(storage->item, cases[i].item) == 0, "case %zu: %s", i, storage != NULL ? storage->item : "");
+        cr_expect(storage == NULL || strcmp(storage->item, cases[i].item) == 0, "case %zu: %s", i,
+                  storage != NULL ? storage->item : "");
         cr_expect(cases[i].reason == NULL || note_find(&o->reasons, cases[i].reason) != NULL, "case %zu", i);
         cr_expect_eq(note_find(&o->warnings, "storage_bound") != NULL,
                      cases[i].warning != NULL && strcmp(cases[i].warning, "storage_bound") == 0, "case %zu", i);
@@ -575,4 +576,22 @@ Test(rules, dearer_card_comes_out_level)
         done();
     }
     cr_expect(price > 120, "the new card may cost more an hour: %f", price);
+}
+
+/* An offload has to fit the host it is moved to. */
+Test(rules, host_memory)
+{
+    skus = "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
+           "nvme_gb,tax_code,source,source_date,confidence\n"
+           "node,idc,hefei,a100-sxm4-80g,8,no,1,nvswitch,bare_metal,600,128,30720,service_6,test,2026-11,high\n";
+    market(PRICES HOURLY("100"));
+    w.model = *catalog_model(catalog, "llama-2-70b");
+    w.measured = (struct measured){.stated = false};
+    w.training.tokens = 1e9;
+    struct plan p = plan_it();
+    cr_assert_eq(p.n_options, 0);
+    const struct note *n = note_find(&p.infeasible[0].reasons, "host_memory");
+    cr_assert_not_null(n);
+    cr_expect_gt(n->short_by, 0);
+    done();
 }
