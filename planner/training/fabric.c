@@ -6,6 +6,8 @@
 
 #define GIGA 1e9
 #define RACK_CARDS 72
+#define REFERENCE_GBPS 200.0 /* a card: 8 x 200G, what node_leave is stated for */
+#define LEAVE_MOST 1.75
 
 /* Raw one-way rates of a x16 slot. */
 static double pcie_raw(enum intra_link link)
@@ -68,7 +70,8 @@ static void resolve_outer(const struct job *j, struct fabric *f)
 {
     const struct training_constants *k = j->k;
     f->outer_latency = k->node_latency;
-    f->spread_loss = k->spread_loss;
+    /* Sockets are bound by one stream's copy in every node, however many there are. */
+    f->spread_loss = j->shape.inter == INTER_ETHERNET ? 0 : k->spread_loss;
     if (j->shape.nodes < 2)
         return;
     double gbps = j->shape.inter_gbps_per_node;
@@ -77,6 +80,9 @@ static void resolve_outer(const struct job *j, struct fabric *f)
     if (gbps <= 0)
         gbps = f->tcp ? j->k->ethernet_default_gbps : assumed_gbps(j);
     double share = f->tcp ? k->tcp_share : j->shape.inter == INTER_ROCE ? k->roce_share : k->rdma_share;
+    /* Thinner networks keep the cards' copy engines and memory busy for longer. A network nobody named is a good one. */
+    double per_card = gbps / fmin(8, j->shape.gpus_per_node);
+    f->leave_share = k->node_leave * fmin(LEAVE_MOST, REFERENCE_GBPS / per_card) * (f->assumed ? k->leave_assumed : 1);
     f->node = gbps / 8 * GIGA * share * j->network_scale;
     f->domain_out = f->node * f->domain / f->per_node;
     if (f->tcp)

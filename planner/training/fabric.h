@@ -14,6 +14,7 @@ struct fabric {
     double host;          /* B/s one card reads from host memory */
     double inner_latency; /* s per hop */
     double outer_latency;
+    double leave_share;   /* of a step lost to traffic between nodes that hides behind compute; 0 with one node */
     double spread_loss;   /* of the ring rate, a doubling of domains: rails that collide, links of unequal speed */
     bool pairs;           /* the inner link joins two cards only; larger groups go over PCIe */
     double beyond_pair;   /* B/s then */

@@ -182,9 +182,8 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m) + j->k->step_fixed;
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
     /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
-    s.skew_s = busy * ((j->shape.nodes > 1 ? j->k->node_leave : 0) +
-                     j->k->node_skew * log2(j->shape.nodes) +
-                     j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
+    s.skew_s = busy * (f->leave_share + j->k->node_skew * log2(j->shape.nodes) +
+                       j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
     busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);

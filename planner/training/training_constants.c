@@ -17,7 +17,7 @@ static const struct param_field FIELDS[] = {
     ROW(nvlink_share), ROW(nvlink_tp_share), ROW(rdma_share), ROW(roce_share), ROW(tcp_share),
     ROW(pcie3_board), ROW(pcie4_board), ROW(pcie5_board), ROW(pcie_server), ROW(host_link_share),
     ROW(tp_exposed), ROW(tp_async_exposed), ROW(pp_exposed), ROW(a2a_exposed), ROW(deepep_exposed), ROW(cp_exposed),
-    ROW(shard_hidden), ROW(contention), ROW(collective_latency), ROW(node_latency), ROW(grad_hidden), ROW(node_leave), ROW(node_skew), ROW(rank_skew), ROW(broadcast_rank_s), ROW(gradient_wire_bytes),
+    ROW(shard_hidden), ROW(contention), ROW(collective_latency), ROW(node_latency), ROW(grad_hidden), ROW(node_leave), ROW(leave_assumed), ROW(node_skew), ROW(rank_skew), ROW(broadcast_rank_s), ROW(gradient_wire_bytes),
     ROW(spread_loss), ROW(gather_eager), ROW(ethernet_default_gbps), ROW(tcp_latency), ROW(host_update_gb_s),
     ROW(grad_bytes_ddp), ROW(grad_shard_bytes), ROW(flat_bytes), ROW(adapter_bytes), ROW(quant_bytes), ROW(quant_vocab_bytes),
     ROW(trained_vocab_bytes), ROW(dequant_copies), ROW(shard_units), ROW(shard_vocab), ROW(act_eager), ROW(act_fused), ROW(act_parallel),

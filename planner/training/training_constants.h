@@ -34,7 +34,7 @@ struct training_constants {
     double pcie3_board, pcie4_board, pcie5_board, pcie_server, host_link_share;
     double tp_exposed, tp_async_exposed, pp_exposed, a2a_exposed, deepep_exposed, cp_exposed;
     double shard_hidden, contention, collective_latency, node_latency, grad_hidden;
-    double node_leave, node_skew, rank_skew, broadcast_rank_s, gradient_wire_bytes;
+    double node_leave, leave_assumed, node_skew, rank_skew, broadcast_rank_s, gradient_wire_bytes;
     double spread_loss, gather_eager; /* of the ring rate, per-parameter gathers of eager ZeRO-3 */
     double fabric_gbps_per_card[GPU_CLASS_COUNT], ethernet_default_gbps, tcp_latency;
     double host_update_gb_s;
