@@ -1,6 +1,7 @@
 /* test_answers.c — what goes out besides the API's own words: coding, caching, security headers, the form's files,
  * operational endpoints, and that the published catalog follows the stored one. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,19 +305,73 @@ static long long ready_revision(int port)
     return revision;
 }
 
+static void alter(const struct process *p, const char *sql)
+{
+    sqlite3 *db = NULL;
+    cr_assert(sqlite3_open(p->db, &db) == SQLITE_OK);
+    sqlite3_busy_timeout(db, 2000);
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    cr_assert(rc == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+static bool becomes_ready(int port, int status)
+{
+    for (int i = 0; i < 100; i++, usleep(50000)) {
+        struct response r = client_ask(port, "GET", "/readyz", NULL, NULL);
+        bool reached = r.status == status;
+        response_done(&r);
+        if (reached)
+            return true;
+    }
+    return false;
+}
+
+Test(answers, a_failing_database_turns_readiness_red_and_plans_go_on)
+{
+    struct process p;
+    char *bytes = client_plan_bytes("01-lora-7b.json", NULL);
+    process_start(&p, "--catalog-poll-ms", "100", NULL);
+    alter(&p, "ALTER TABLE catalog_meta RENAME TO gone");
+    cr_expect(becomes_ready(p.port, 503), "still ready without its table");
+    int fd = client_connect(p.port);
+    client_sends(fd, bytes);
+    struct response r = client_read(fd, 20, false);
+    cr_expect(r.status == 200, "plans stop with the database: %d", r.status);
+    response_done(&r);
+    close(fd);
+    char *log = process_log(&p);
+    cr_expect(strstr(log, "level=error event=catalog_refresh_failed") != NULL);
+    free(log);
+    alter(&p, "ALTER TABLE gone RENAME TO catalog_meta");
+    cr_expect(becomes_ready(p.port, 200), "not ready again");
+    free(bytes);
+    process_stop(&p);
+}
+
+Test(answers, sighup_looks_at_the_catalog_at_once)
+{
+    struct process p;
+    process_start(&p, "--catalog-poll-ms", "3600000", NULL);
+    long long before = ready_revision(p.port), after = before;
+    alter(&p, "UPDATE catalog_meta SET revision = revision + 1");
+    usleep(300000);
+    cr_expect(ready_revision(p.port) == before, "it looks without being asked");
+    process_signal(&p, SIGHUP);
+    for (int i = 0; i < 100 && after == before; i++, usleep(20000))
+        after = ready_revision(p.port);
+    cr_expect(after == before + 1);
+    process_stop(&p);
+}
+
 Test(answers, the_published_catalog_follows_the_stored_one)
 {
     struct process p;
-    sqlite3 *db = NULL;
     process_start(&p, "--catalog-poll-ms", "100", NULL);
     long long before = ready_revision(p.port), after = before;
     cr_assert(before >= 1);
     /* Against the one-writer rule, on purpose: a stand-in for another instance's commit. */
-    cr_assert(sqlite3_open(p.db, &db) == SQLITE_OK);
-    sqlite3_busy_timeout(db, 2000);
-    int rc = sqlite3_exec(db, "UPDATE catalog_meta SET revision = revision + 1", NULL, NULL, NULL);
-    cr_assert(rc == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
+    alter(&p, "UPDATE catalog_meta SET revision = revision + 1");
     for (int i = 0; i < 100 && after == before; i++, usleep(50000))
         after = ready_revision(p.port);
     cr_expect(after == before + 1, "%lld after %lld", after, before);

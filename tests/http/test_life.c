@@ -229,10 +229,12 @@ Test(life, settings_are_checked_and_shown)
         {NULL, "--host", "not an address", 1, "is no address to listen on"},
         {NULL, "--max-connections", "99999999", 2, "--max-connections needs"},
         {NULL, "--db", "/nonexistent/folder/x.db", 1, "event=not_started"},
+        {"LISTEN_FDS=2", NULL, NULL, 1, "LISTEN_FDS must be 1"},
+        {"LISTEN_FDS=1", NULL, NULL, 1, "descriptor 3 is no listening socket"},
     };
     struct process p = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        process_run(&p, cases[i].environment, "serve", cases[i].flag, cases[i].value, NULL);
+        process_run(&p, cases[i].environment, "serve", "--db", p.db, cases[i].flag, cases[i].value, NULL);
         char *text = cases[i].status == 0 ? process_out(&p) : process_log(&p);
         cr_expect(p.status == cases[i].status, "case %zu: exit status %d: %s", i, p.status, text);
         cr_expect(strstr(text, cases[i].says) != NULL, "case %zu: %s", i, text);
@@ -313,6 +315,16 @@ Test(life, commands_work_beside_a_serving_process)
     free(out);
     process_run(&run, NULL, "plan", "/nonexistent.json", "--db", p.db, NULL);
     cr_expect(run.status == 1);
+    const struct {
+        const char *command, *file, *db;
+    } bad[] = {{"check", NULL, "/nonexistent/x.db"}, {"backup", "/nonexistent/copy.db", NULL}, {"check", NULL, "README.md"},
+               {"plan", "Makefile", NULL}, {"backup", copy, "/nonexistent/x.db"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        process_run(&run, NULL, bad[i].command, "--db", bad[i].db != NULL ? bad[i].db : p.db, bad[i].file, NULL);
+        out = process_log(&run);
+        cr_expect(run.status == 1 && out[0] != '\0', "%s, case %zu: %d %s", bad[i].command, i, run.status, out);
+        free(out);
+    }
     process_run(&run, NULL, "version", NULL);
     out = process_out(&run);
     int schema = 0;
