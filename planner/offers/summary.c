@@ -69,6 +69,39 @@ static double flips(const struct build *b, const struct plan *plan, const struct
     return (double)n / SOBOL_POINTS;
 }
 
+/* What of an option is least known, each as half the width of its band. */
+struct unknowns {
+    double speed, price, load, queue;
+};
+
+static void add_unknowns(const struct build *b, const struct draft *d, bool reserves_differ, struct unknowns *u)
+{
+    const struct bands bands = uncertainty_bands(b, d);
+    const struct option *o = d->option;
+    const double waits = (o->finish.high_days - o->finish.low_days) / o->finish.expected_days / 2;
+    u->speed = fmax(u->speed, log(bands.speed_high / bands.speed_low) / 2);
+    u->price = fmax(u->price, bands.price);
+    if (reserves_differ && o->cost.total > 0)
+        u->load = fmax(u->load, (double)(o->reserve.high - o->reserve.low) / (double)o->cost.total / 2);
+    if (d->queue_jobs > 0)
+        u->queue = fmax(u->queue, waits - log(bands.speed_high / bands.speed_low) / 2);
+}
+
+/* The input that would settle the order of two: what is least known of them. A load that both serve alike moves neither
+ * past the other. */
+static const char *settled_by(const struct build *b, const struct draft *x, const struct draft *y)
+{
+    struct unknowns u = {0};
+    const bool differ = x->reserve != y->reserve;
+    add_unknowns(b, x, differ, &u);
+    add_unknowns(b, y, differ, &u);
+    const double most = fmax(fmax(u.speed, u.price), fmax(u.load, u.queue));
+    return u.speed >= most   ? "order_close_speed"
+           : u.queue >= most ? "order_close_queue"
+           : u.load >= most  ? "order_close_load"
+                             : "order_close_price";
+}
+
 /* The order of the first two is said to be close when it could easily be the other way round, with what would settle
  * it. */
 static void warn_close(const struct build *b, const struct option_list *l, const struct spread *s, struct plan *plan)
@@ -78,9 +111,7 @@ static void warn_close(const struct build *b, const struct option_list *l, const
     double other_way = flips(b, plan, s);
     if (1 - other_way >= b->a.order_close_probability)
         return;
-    struct bands x = uncertainty_bands(b, l->items[0]), y = uncertainty_bands(b, l->items[1]);
-    double speed = fmax(log(x.speed_high / x.speed_low), log(y.speed_high / y.speed_low)) / 2;
-    const char *code = speed > fmax(x.price, y.price) ? "order_close_speed" : "order_close_price";
+    const char *code = settled_by(b, l->items[0], l->items[1]);
     struct note *n = note_percent(note_add(&plan->warnings, code), "probability", other_way);
     note_text(note_text(n, "first", plan->options[0].label), "second", plan->options[1].label);
 }
