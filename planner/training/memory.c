@@ -167,6 +167,8 @@ static void working_buffers(const struct job *j, const struct cut *c, const stru
     if (c->sharding == SHARD_ZERO3 && c->shard > 1)
         m->buffers += k->shard_units * element * layer_params(c, s) +
                       k->shard_vocab * (j->full_precision ? FULL : HALF) * j->embedding / vocab_cut(c);
+    if (c->sharding == SHARD_ZERO3 && c->sync_last && c->pp > 1) /* a stage stays gathered for all micro-batches */
+        m->buffers += (j->full_precision ? FULL : HALF) * (s->dense + s->vocab + s->experts);
     bool on_card = c->offload != OFFLOAD_OPTIMIZER && c->offload != OFFLOAD_PARAMETERS;
     if (!j->frozen && !j->half_states && on_card && (c->sharding == SHARD_ZERO2 || c->sharding == SHARD_ZERO3))
         m->buffers += k->flat_bytes * (s->dense + s->vocab + s->experts) / c->shard;
