@@ -81,9 +81,8 @@ struct fleet fleet_for(const struct serving_constants *k, const struct demand *d
     double slack = k->max_wait_share * d->ttft;
     for (int i = 0; i < 16; i++) {
         double servers = f.replicas * at->batch, offered = rate * at->end_to_end;
-        f.wait_probability = erlang_c(servers, offered);
-        f.mean_wait = erlang_wait(servers, offered, at->end_to_end);
-        if (f.mean_wait <= slack)
+        /* Nobody waits longer on average than if everybody had to wait: no need to count servers one by one. */
+        if (at->end_to_end <= slack * (servers - offered) || erlang_wait(servers, offered, at->end_to_end) <= slack)
             break;
         f.replicas += 1;
     }

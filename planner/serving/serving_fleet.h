@@ -37,7 +37,6 @@ struct capacity { /* one replica of one layout */
 
 struct fleet {
     double replicas; /* working */
-    double wait_probability, mean_wait;
 };
 
 struct choice {

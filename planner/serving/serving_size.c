@@ -10,6 +10,7 @@
 
 #include "planner/serving/serving_fleet.h"
 #include "planner/serving/serving_layout.h"
+#include "planner/serving/serving_queue.h"
 
 #define GB 1e9
 #define MAX_CANDIDATES 20
@@ -165,8 +166,9 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->peak_requests_per_s = rate;
     ret->mean_requests_per_s = d->rate > 0 ? d->rate : mean;
     ret->utilisation = ret->mean_requests_per_s / (z->at.rate * (z->copies > 1 ? ret->gpus : ret->replicas));
-    ret->wait_probability = z->fleet.wait_probability;
-    ret->mean_wait_ms = z->fleet.mean_wait * 1e3;
+    const double servers = z->fleet.replicas * z->at.batch, offered = rate * z->at.end_to_end;
+    ret->wait_probability = erlang_c(servers, offered);
+    ret->mean_wait_ms = erlang_wait(servers, offered, z->at.end_to_end) * 1e3;
 }
 
 int serving_size(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
