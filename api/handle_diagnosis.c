@@ -1,4 +1,5 @@
 /* handle_diagnosis.c — POST /api/v1/diagnoses: pasted readings in, a verdict out. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +136,9 @@ static void encode_topology(struct encode *e, const struct topology *t)
 static void encode_iterations(struct encode *e, const struct iteration_stats *s)
 {
     struct jw *w = &e->w;
-    if (!s->read) {
+    bool rates = isfinite(s->samples_per_s) || isfinite(s->tokens_per_s) || isfinite(s->tokens_per_s_per_gpu) ||
+                 isfinite(s->peak_memory_gb);
+    if (!s->read && !rates) {
         jw_null(w, "iterations");
         return;
     }

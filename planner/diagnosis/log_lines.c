@@ -42,8 +42,12 @@ void log_take_step(struct log *l, const char *line, int rank)
     int word = log_step_of(line, &step);
     struct log_time *t = word >= 0 ? arena_push(l->arena, &l->steps) : NULL;
     if (t != NULL)
-        *t = (struct log_time){.key = word, .value_s = stamp, .step = step, .rank = rank,
-                               .after_pause = l->saw_pause, .day_only = day_only};
+        *t = (struct log_time){.key = word,
+                               .value_s = stamp,
+                               .step = step,
+                               .rank = rank,
+                               .after_pause = l->saw_pause,
+                               .day_only = day_only};
 }
 
 /* The number behind any of these words; NAN when none is there. *ret_rest: what follows it. */
@@ -86,17 +90,51 @@ static void keep(double *to, double v)
         *to = v;
 }
 
+/* "300K": thousands, where frameworks shorten rates. */
+static double thousands(double v, const char *rest)
+{
+    bool alone = rest[0] != '\0' && !text_is_alnum(rest[1]);
+    return alone && *rest == 'k' ? v * 1e3 : alone && *rest == 'm' ? v * 1e6 : v;
+}
+
+/* "436906 tok/s", "256.1 samples/sec": the number right before one of these units; NAN when none is there. */
+static double rate_before(const char *line, const char *const *units, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const char *unit = line; (unit = text_seek(unit, units[i])) != NULL; unit++) {
+            const char *end = unit, *start;
+            while (end > line && text_is_blank(end[-1]))
+                end--;
+            for (start = end; start > line && (text_is_digit(start[-1]) || strchr(".,", start[-1]) != NULL);)
+                start--;
+            double v;
+            if (end > start && text_number(&start, &v) && start == end && v > 0)
+                return v;
+        }
+    return NAN;
+}
+
+#define RATE_BEFORE(line, ...)                                                                                         \
+    rate_before(line, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
 static void take_rates(struct log *l, const char *line)
 {
-    const char *rest;
+    const char *rest = "";
     struct iteration_stats *s = l->stats;
-    keep(&s->tokens_per_s_per_gpu, FIGURE(line, &rest, "tps", "tokens_per_second_per_gpu", "tokens/sec/gpu",
-                                          "tokens/s/gpu", "tgs", "device/tokens_per_sec"));
-    keep(&s->tokens_per_s, FIGURE(line, &rest, "tokens per second", "tokens_per_second", "tokens_per_sec", "tokens/sec",
-                                  "tokens/s", "tok/sec", "tok/s"));
+    double v = FIGURE(line, &rest, "tps", "tokens_per_second_per_gpu", "tokens per second per gpu",
+                      "tokens_per_sec_per_gpu", "tokens/sec/gpu", "tokens/s/gpu", "tokens/s/device",
+                      "tokens/gpu/second)", "tgs", "device/tokens_per_sec", "throughput/device/tps");
+    keep(&s->tokens_per_s_per_gpu, thousands(v, rest));
+    rest = "";
+    v = FIGURE(line, &rest, "tokens per second", "tokens_per_second", "tokens_per_sec", "tokens/sec", "tokens/s",
+               "tok/sec", "tok/s");
+    v = thousands(v, rest);
+    keep(&s->tokens_per_s, isfinite(v) ? v : RATE_BEFORE(line, "tokens/s", "tok/s"));
+    v = FIGURE(line, &rest, "runningavgsamplespersec", "samples per second", "samples_per_second", "samples/sec",
+               "samples/s", "train_samples_per_second", "interval_samples_per_second", "throughput/samples_per_sec",
+               "images/sec", "examples/sec");
     keep(&s->samples_per_s,
-         FIGURE(line, &rest, "runningavgsamplespersec", "samples per second", "samples_per_second", "samples/sec",
-                "samples/s", "train_samples_per_second", "interval_samples_per_second", "throughput/samples_per_sec"));
+         isfinite(v) ? v : RATE_BEFORE(line, "samples/s", "examples/s", "images/s", "img/s", "imgs/s"));
 }
 
 void log_take_figures(struct log *l, const char *line)
@@ -104,8 +142,9 @@ void log_take_figures(struct log *l, const char *line)
     const char *rest = "";
     struct iteration_stats *s = l->stats;
     take_rates(l, line);
-    double memory = FIGURE(line, &rest, "maxmemallocated", "memory(gib)'", "memory(gib)", "max_mem", "max memory",
-                           "peak memory", "peak_memory_active", "peak_memory", "max_memory_allocated", "memory");
+    double memory =
+        FIGURE(line, &rest, "maxmemallocated", "memory(gib)'", "memory(gib)", "max_mem", "max mem", "max memory",
+               "peak memory", "peak_memory_active", "peak_memory", "max_memory_allocated", "memory", "mem");
     if (isfinite(memory)) {
         double gb = memory_gb(memory, rest);
         s->peak_memory_gb = s->peak_memory_gb >= gb ? s->peak_memory_gb : gb;
@@ -116,8 +155,8 @@ void log_take_figures(struct log *l, const char *line)
     double seq = FIGURE(line, &rest, "actual seqlen", "seq_length", "seq_len");
     if (seq >= 1 && seq < 1e9)
         s->seq_len = (int)seq;
-    double data = FIGURE(line, &rest, "data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost",
-                         "data");
+    double data =
+        FIGURE(line, &rest, "data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost", "data");
     double time = FIGURE(line, &rest, "time", "batch_cost", "avg_batch_cost");
     if (!isfinite(time)) /* printed without the waiting */
         time = data + FIGURE(line, &rest, "train.compute_time");
