@@ -297,3 +297,28 @@ Test(training_time, golden_3_4_large_local_batches_scale)
     cr_expect(ratio > 0.92 && ratio < 1, "128 cards keep %.3f", ratio);
     cr_expect_float_eq(ratio, many.training.scaling_efficiency, 0.02);
 }
+
+Test(training_time, better_fabrics_of_one_rate_are_never_slower)
+{
+    const enum inter_link kinds[] = {INTER_ETHERNET, INTER_ROCE, INTER_INFINIBAND};
+    const double gbps[] = {25, 100, 400, 1600};
+    for (size_t g = 0; g < 4; g++) {
+        for (int sharding = SHARD_ZERO1; sharding <= SHARD_ZERO3; sharding++) {
+            double before = 0;
+            for (size_t i = 0; i < 3; i++) {
+                double now = rate(cluster("llama-2-13b", 4, kinds[i], gbps[g], (enum sharding)sharding));
+                cr_expect_geq(now, before * (1 - 1e-12), "%s at %g Gbit/s", inter_link_name(kinds[i]), gbps[g]);
+                before = now;
+            }
+        }
+    }
+    /* With the layout open as well. */
+    double before = 0;
+    for (size_t i = 0; i < 3; i++) {
+        struct training_case c = cluster("llama-2-13b", 4, kinds[i], 100, SHARD_UNSTATED);
+        c.layout = (struct layout){0};
+        double now = rate(c);
+        cr_expect_geq(now, before, "%s, open layout", inter_link_name(kinds[i]));
+        before = now;
+    }
+}
