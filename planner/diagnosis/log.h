@@ -57,8 +57,9 @@ struct log {
 size_t log_key_count(void);
 /* Fewer of these are somebody's prose. */
 size_t log_key_at_least(int key);
-/* Only a running mean over the run so far. */
-bool log_key_is_smoothed(int key);
+/* An iteration's whole time, the parts of it a framework times, or a running mean over the run so far. */
+enum log_rank { LOG_EXACT = 0, LOG_PARTLY, LOG_SMOOTHED };
+enum log_rank log_key_rank(int key);
 
 /* The key whose word these n bytes are, maybe with a unit ("step_time (ms)", "iter_time_s"); -1 when none. */
 int log_key_named(const char *name, size_t n, double *ret_unit_s);

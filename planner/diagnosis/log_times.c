@@ -26,6 +26,7 @@ enum form {
 enum trust {
     EXACT,
     PROSE,   /* a word of every day: only where it comes this often */
+    PARTLY,  /* the device's part of it, nothing of the waiting in between: only where there is nothing better */
     SMOOTHED /* a running mean over the run so far */
 };
 #define PROSE_AT_LEAST 3
@@ -96,8 +97,8 @@ static const struct key {
     {"sec/iter", BEFORE, S, NULL, EXACT},
     {"s/iter", BEFORE, S, NULL, EXACT},
     {"ms/iter", BEFORE, MS, NULL, EXACT},
-    {"time (ms) |", PARTS, MS, "bwd:", EXACT}, /* DeepSpeed's wall clock breakdown */
-    {"time (ms) |", PARTS, MS, "backward:", EXACT},
+    {"time (ms) |", PARTS, MS, "bwd:", PARTLY}, /* DeepSpeed's wall clock breakdown */
+    {"time (ms) |", PARTS, MS, "backward:", PARTLY},
     {"单步耗时", AFTER, S, NULL, EXACT},
     {"每步耗时", AFTER, S, NULL, EXACT},
     {"步耗时", AFTER, S, NULL, EXACT},
@@ -136,9 +137,9 @@ size_t log_key_at_least(int key)
     return KEYS[key].trust == PROSE ? PROSE_AT_LEAST : 1;
 }
 
-bool log_key_is_smoothed(int key)
+enum log_rank log_key_rank(int key)
 {
-    return KEYS[key].trust == SMOOTHED;
+    return KEYS[key].trust == SMOOTHED ? LOG_SMOOTHED : KEYS[key].trust == PARTLY ? LOG_PARTLY : LOG_EXACT;
 }
 
 /* "ms", "s", "sec", "us" at p, and nothing more to the word: seconds; 0 when none. */

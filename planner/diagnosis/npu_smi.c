@@ -37,9 +37,12 @@ static bool first_row(const char *line, struct arena *arena, struct npu *npu)
         return false;
     p = text_skip_blanks(p);
     size_t n = strcspn(p, " \t|");
-    if (n < 3 || strncmp(p, "310", 3) != 0) /* Ascend 310 and 910 in all their kinds */
-        if (n < 3 || strncmp(p, "910", 3) != 0)
-            return false;
+    if (text_starts(p, "Ascend")) { /* "Ascend910": two chips behind one name */
+        p += strlen("Ascend");
+        n -= strlen("Ascend");
+    }
+    if (n < 3 || (strncmp(p, "310", 3) != 0 && strncmp(p, "910", 3) != 0)) /* in all their kinds */
+        return false;
     *npu = (struct npu){.index = index, .name = arena_printf(arena, "Ascend %.*s", (int)n, p), .known = true};
     npu->power_w = text_number(&cell, &power) ? power : -1;
     return true;
@@ -70,6 +73,10 @@ static void second_row(const char *line, const struct npu *npu, struct cards *ca
         }
     }
     s.index = npu->index;
+    const char *chip = text_skip_blanks(strchr(line, '|') + 1);
+    int number, physical;
+    if (text_int(&chip, &number) && text_is_blank(*chip) && (chip = text_skip_blanks(chip), text_int(&chip, &physical)))
+        s.index = physical; /* "| 1     3   |": chip 1, the fourth of the machine */
     s.name = npu->name;
     s.power_w = npu->power_w;
     s.bus_id = arena_strndup(cards->arena, bus, bus_len);

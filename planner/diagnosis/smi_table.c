@@ -105,7 +105,7 @@ static bool first_row(struct table *t, const char *line)
     if (!text_int(&p, &index) || !text_is_blank(*p))
         return false;
     const char *name = take_name(p, cell_end == NULL ? bus : cell_end, t->cards->arena);
-    if (name == NULL) /* a table of somebody else */
+    if (name == NULL || strspn(name, "0123456789 ") == strlen(name)) /* a table of somebody else */
         return false;
     drop_pending(t);
     card_sample_init(&t->pending);

@@ -70,8 +70,8 @@ static void take_line(struct log *l, const char *line)
         l->saw_pause = true;
 }
 
-/* The key most lines have, smoothed ones only among themselves; -1 when none. */
-static int choose_key(const struct log *l, bool smoothed, size_t *ret_n)
+/* The key of this rank that most lines have; -1 when none. */
+static int choose_key(const struct log *l, enum log_rank rank, size_t *ret_n)
 {
     int best = -1;
     *ret_n = 0;
@@ -79,7 +79,7 @@ static int choose_key(const struct log *l, bool smoothed, size_t *ret_n)
         size_t n = 0;
         for (size_t i = 0; i < l->times.n; i++)
             n += l->times.items[i].key == (int)k;
-        if (log_key_is_smoothed((int)k) == smoothed && n > *ret_n && n >= log_key_at_least((int)k)) {
+        if (log_key_rank((int)k) == rank && n > *ret_n && n >= log_key_at_least((int)k)) {
             *ret_n = n;
             best = (int)k;
         }
@@ -233,7 +233,9 @@ void read_training_log(char *text, struct arena *arena, struct iteration_stats *
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
         take_line(&l, line);
     size_t n, n_smoothed;
-    int key = choose_key(&l, false, &n), smoothed = choose_key(&l, true, &n_smoothed);
+    int key = choose_key(&l, LOG_EXACT, &n), smoothed = choose_key(&l, LOG_SMOOTHED, &n_smoothed);
+    if (n < 2 && l.bars.n == 0)
+        key = n > 0 ? key : choose_key(&l, LOG_PARTLY, &n);
     if (n > 1 || (n == 1 && l.bars.n == 0))
         from_times(&l, key, n, ret);
     else if (l.bars.n > 0)
