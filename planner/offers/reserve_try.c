@@ -96,10 +96,31 @@ static void nearest_miss(struct reserve_plan *r, const struct note *miss)
         r->why_not = *miss;
 }
 
+/* The load on one machine; 1 when this card cannot serve it at all (no such precision), -1 when memory is short. */
+static int size_on(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
+                   struct err *err)
+{
+    const struct serving_sizing_request sq = {.model = served_model(b),
+                                              .serving = load,
+                                              .gpu = sku->gpu,
+                                              .intra = sku->intra,
+                                              .gpus_per_node = sku->gpus_per_node,
+                                              .load_low = b->a.load_low,
+                                              .load_high = b->a.load_high,
+                                              .utilisation_target = b->a.serving_utilisation_target};
+    if (serving_size(b->serving_k, &sq, b->arena, ret, err) != 0)
+        return err->code == ERR_NOMEM ? -1 : 1;
+    b->n_sizings++;
+    return 0;
+}
+
 int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
                 struct reserve_best *ret, struct err *err)
 {
     const struct offer *offers[RESERVE_OFFERS_MAX];
+    struct serving_sizing size;
+    struct serving load = r->serving;
+    int sized = 1;
     struct market_query q = {.gpu = gpu,
                              .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
                              .data_stays = b->data_at_home,
@@ -107,25 +128,17 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
     size_t found = market_find(b, &q, offers, at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX);
     *ret = (struct reserve_best){0};
     r->any_offer |= found > 0;
+    if (!b->workload->serving.stated && load.weight_bits <= 0)
+        load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
     for (size_t i = 0; i < found; i++) {
-        struct serving load = r->serving;
-        struct serving_sizing size;
-        struct serving_sizing_request sq = {.model = served_model(b),
-                                            .gpu = gpu,
-                                            .intra = offers[i]->sku->intra,
-                                            .gpus_per_node = offers[i]->sku->gpus_per_node,
-                                            .load_low = b->a.load_low,
-                                            .load_high = b->a.load_high,
-                                            .utilisation_target = b->a.serving_utilisation_target};
-        if (!b->workload->serving.stated && load.weight_bits <= 0)
-            load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
-        sq.serving = &load;
-        if (serving_size(b->serving_k, &sq, b->arena, &size, err) != 0) {
-            if (err->code == ERR_NOMEM)
-                return -1;
-            continue; /* this card cannot serve it (no such precision): the next one may */
-        }
-        b->n_sizings++;
+        const struct sku *sku = offers[i]->sku, *last = i > 0 ? offers[i - 1]->sku : NULL;
+        bool alike = last != NULL && last->intra == sku->intra && last->gpus_per_node == sku->gpus_per_node;
+        if (!alike) /* the same machine at another seller carries as much */
+            sized = size_on(b, sku, &load, &size, err);
+        if (sized < 0)
+            return -1;
+        if (sized > 0)
+            continue;
         if (!size.feasible) {
             nearest_miss(r, &size.why_not);
             continue;
