@@ -145,6 +145,7 @@ static int estimate_work(struct build *b, const struct shape *shape, struct esti
         .measured = w->measured.stated ? &w->measured : NULL,
         .measured_gpu = b->measured_gpu,
         .shape = shape,
+        .prudent = true,
     };
     return training_estimate(b->training_k, &r, b->arena, ret, err);
 }

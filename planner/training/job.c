@@ -210,7 +210,7 @@ int job_resolve(const struct training_constants *k, const struct training_reques
                 struct job *ret, struct err *err)
 {
     struct job j = {.k = k, .model = q->model, .training = q->training, .gpu = q->shape->gpu, .shape = *q->shape,
-                    .compute_scale = 1, .comm_scale = 1, .network_scale = 1, .time_scale = 1};
+                    .prudent = q->prudent, .compute_scale = 1, .comm_scale = 1, .network_scale = 1, .time_scale = 1};
     if (j.shape.gpus_per_node < 1 || j.shape.nodes < 1)
         return err_at(err, ERR_INVALID, "/hardware", "a shape needs at least one node of one card");
     if (j.model->layers <= 0 || j.model->hidden <= 0)

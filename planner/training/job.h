@@ -24,6 +24,7 @@ struct job {
     bool compiled;
     bool scripted; /* a fine-tuning script, with the habits of one */
     bool sharded_stack; /* FSDP / ZeRO-3 stated */
+    bool prudent;       /* as the request's */
     enum stack stack; /* where the layout has no degrees beyond data parallelism */
     enum precision precision; /* what the card runs */
     bool eight_bit_plain;     /* FP8 by plain framework code */

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/training/interval.h"
+
 #define EVALUATION_BUDGET 3000
 #define MICRO_BATCH_MAX 256
 #define LINKS_WAIT 0.35        /* share of a step in communication from which offload is tried too */
@@ -337,6 +339,21 @@ static void walk_around_links(struct walk *w)
     w->offload = OFFLOAD_NONE;
 }
 
+/* Whether a layout was found whose memory stays within the card at the high end of its interval. */
+static bool walk_prudently(struct walk *w)
+{
+    const double usable = w->usable;
+    w->usable /= interval_memory(w->j, NULL, NULL).high;
+    w->free_members = true;
+    walk_all(w);
+    w->usable = usable;
+    if (satisfied(w))
+        return true;
+    memset(w->found, 0, sizeof *w->found);
+    w->free_members = false;
+    return false;
+}
+
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
                   struct err *err)
 {
@@ -348,7 +365,7 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
                      .usable = shape_usable_bytes(&j->shape) * j->k->usable_share, .offload = OFFLOAD_NONE};
     if (named(l))
         walk_all(&w);
-    bool settled = named(l) && found.evaluated > 0 && (near_enough(&w) || complete(j, l));
+    bool settled = named(l) ? found.evaluated > 0 && (near_enough(&w) || complete(j, l)) : j->prudent && walk_prudently(&w);
     if (!settled) {
         w.free_members = true;
         walk_all(&w);

@@ -20,6 +20,9 @@ struct training_request {
     const struct shape *shape;
     const struct layout *layout;     /* wanted; NULL or unstated members: searched */
     bool want_trace;
+    /* A searched layout keeps the high end of its memory interval within the card where any such layout exists (what one
+     * would sign for), instead of the fastest that is expected to fit. */
+    bool prudent;
 };
 
 /* ret->fits may be FITS_NO: that is an answer (the least bad layout, its memory and its speed as if it fitted).
