@@ -14,6 +14,8 @@
 #define BAR_RESOLUTION_S 10.0 /* a bar counts whole seconds: intervals shorter than this say nothing of variation */
 #define BAR_RELIABLE_S 30.0   /* elapsed over steps is better than the smoothed rate from here on */
 #define BAR_INTERVALS_MIN 5
+#define SUMMARY_MOST 5        /* so few times ... */
+#define SUMMARY_FACTOR 4      /* ... beside so many times as many steps */
 #define CUMULATIVE_MIN 5      /* fewer that grow may well be iterations that became slower */
 #define CUMULATIVE_FACTOR 2.0 /* of the first, too */
 
@@ -226,6 +228,16 @@ static void from_steps(const struct log *l, struct iteration_stats *ret)
     iteration_statistics(times, after_pause, n, l->arena, ret);
 }
 
+/* Few times beside many steps or bars are an epoch's summary, not the iterations. */
+static bool is_summary(const struct log *l, size_t times)
+{
+    size_t steps = 0;
+    int word = choose_step_word(l);
+    for (size_t i = 0; i < l->steps.n && word >= 0; i++)
+        steps += l->steps.items[i].key == word;
+    return times < SUMMARY_MOST && (steps > SUMMARY_FACTOR * times || l->bars.n > SUMMARY_FACTOR * times);
+}
+
 void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret)
 {
     struct log l = {.arena = arena, .stats = ret};
@@ -236,12 +248,15 @@ void read_training_log(char *text, struct arena *arena, struct iteration_stats *
     int key = choose_key(&l, LOG_EXACT, &n), smoothed = choose_key(&l, LOG_SMOOTHED, &n_smoothed);
     if (n < 2 && l.bars.n == 0)
         key = n > 0 ? key : choose_key(&l, LOG_PARTLY, &n);
-    if (n > 1 || (n == 1 && l.bars.n == 0))
+    bool summary = n > 0 && is_summary(&l, n);
+    if (!summary && (n > 1 || (n == 1 && l.bars.n == 0)))
         from_times(&l, key, n, ret);
     else if (l.bars.n > 0)
         from_bars(&l, ret);
     if (!ret->read)
         from_steps(&l, ret);
+    if (!ret->read && summary)
+        from_times(&l, key, n, ret);
     if (!ret->read && n_smoothed > 0) {
         from_times(&l, smoothed, n_smoothed, ret);
         ret->smoothed = true;
