@@ -273,19 +273,20 @@ static int check_floor(const char *suite, const struct score *s, json_t *floors)
     } checks[] = {{"median", s->median, false},         {"p90", s->p90, false},     {"source_mean", s->source_mean, false},
                   {"inside_low", s->coverage, true},    {"inside_high", s->coverage, false},
                   {"right", s->right, true},            {"tight", s->tight, false}, {"unanswered", (double)s->unanswered, false}};
-    int bad = 0;
+    int bad = 0, stated = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         json_t *limit = json_object_get(f, checks[i].name);
         if (!json_is_number(limit))
             continue;
+        stated++;
         double l = json_number_value(limit);
         if (checks[i].at_least ? !(checks[i].value >= l) : !(checks[i].value <= l)) {
             printf("    FAILS its floor: %s %s is %.4f, recorded floor %.4f\n", suite, checks[i].name, checks[i].value, l);
             bad = 1;
         }
     }
-    if (!f) {
-        printf("    no floor is recorded for %s\n", suite);
+    if (stated == 0 || stated < (int)json_object_size(f)) { /* a misspelt figure would hold whatever happens */
+        printf("    no floor, or an unknown figure, is recorded for %s\n", suite);
         bad = 1;
     }
     return bad;
