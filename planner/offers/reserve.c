@@ -24,6 +24,8 @@ static void default_load(const struct build *b, struct serving *s)
     s->requests_per_s = b->a.reserve_requests_per_s;
     s->input_tokens = (int)b->a.reserve_input_tokens;
     s->output_tokens = (int)b->a.reserve_output_tokens;
+    if (b->workload->model.flops_per_sample > 0) /* no text: an image, of as many passes as the serving room takes */
+        s->input_tokens = s->output_tokens = 0;
     s->peak_factor = b->a.reserve_peak_factor;
     s->spare_replicas = 0;
 }
@@ -248,7 +250,10 @@ static void tell(const struct build *b, struct reserve_plan *r)
     if (strcmp(r->basis, "default") == 0) {
         struct note *note = note_num(note_add(&r->notes, "reserve_default"), "months", r->months);
         note_num(note_num(note, "requests_per_s", b->a.reserve_requests_per_s), "peak_factor", r->serving.peak_factor);
-        note_num(note_num(note, "input_tokens", r->serving.input_tokens), "output_tokens", r->serving.output_tokens);
+        const struct param *passes = param_find(&b->params, "serve_image_passes");
+        bool text = r->serving.output_tokens > 0 || passes == NULL;
+        note_num(note, "input_tokens", r->serving.input_tokens);
+        note_num(note, "output_tokens", text ? r->serving.output_tokens : passes->value);
         note_num(note, "bits", r->serving.weight_bits);
     }
     if (r->units > r->base) {

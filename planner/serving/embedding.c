@@ -102,6 +102,8 @@ int embedding_estimate(const struct serving_constants *k, const struct model *mo
     ret->training.tokens_per_s_per_gpu_high = ret->training.tokens_per_s_per_gpu * k->band_embedding;
     if (work->seq_len <= 0 && !f.samples)
         note_num(note_add(&ret->assumptions, "embedding_length_assumed"), "tokens", DEFAULT_SEQUENCE);
+    if (f.samples)
+        note_add(&ret->assumptions, "embedding_sample_is_pass");
     trace_add(&ret->trace, f.samples ? "training.samples_per_s" : "training.tokens_per_s_per_gpu", f.rate,
               f.samples ? "samples/s" : "tokens/s", "peak * share / flops", 3, "peak",
               r.wt.math == MATH_8 ? r.card.f8 : r.card.f16, "share", f.share, "flops", f.flops);

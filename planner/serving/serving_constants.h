@@ -139,6 +139,7 @@
     X(embed_share, "serve.embedding_share")                                                                            \
     X(embed_attention_quad, "serve.embedding_attention")                                                               \
     X(image_share, "serve.image_share")                                                                                \
+    X(image_passes, "serve_image_passes")                                                                              \
     X(band_embedding, "serve.band/embedding")
 
 #define SERVING_AS_MEMBER(member, key) double member;

@@ -55,7 +55,9 @@ static void add_notes(const struct replica *r, const struct serving_request *q, 
         note_num(note_add(&e->assumptions, "serving_kv_bits_assumed"), "bits", r->kv_bits);
     bool lengths = (q->at != NULL && q->at->stated && (q->at->input_tokens > 0 || q->at->output_tokens > 0)) ||
                    q->serving->input_tokens > 0 || q->serving->output_tokens > 0;
-    if (!lengths)
+    if (q->model->flops_per_sample > 0)
+        note_num(note_add(&e->assumptions, "serving_request_is_passes"), "passes", p->output);
+    else if (!lengths)
         note_num(note_num(note_add(&e->assumptions, "serving_lengths_assumed"), "input", p->input), "output",
                  p->output);
     if (!p->decode_only)

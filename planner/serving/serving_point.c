@@ -27,6 +27,10 @@ struct point point_resolve(const struct replica *r, const struct serving *s, con
     if (!lengths) {
         p.input = k->default_input;
         p.output = k->default_output;
+        if (r->m->flops_per_sample > 0) { /* passes of an image; nothing is read before */
+            p.input = 0;
+            p.output = k->image_passes;
+        }
     }
     /* vLLM refuses to start where one sequence of the whole context does not fit; others just serve shorter ones. */
     bool whole_context = !lengths && r->engine.id == ENGINE_VLLM && at != NULL && at->stated;

@@ -23,6 +23,10 @@ static struct demand demand_of(const struct serving_constants *k, const struct s
     if (d.input <= 0 && d.output <= 0) {
         d.input = k->default_input;
         d.output = k->default_output;
+        if (q->model->flops_per_sample > 0) {
+            d.input = 0;
+            d.output = k->image_passes;
+        }
     }
     d.output = fmax(1, d.output);
     if (d.spare < 0)

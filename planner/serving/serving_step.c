@@ -252,8 +252,26 @@ static double speculation_gain(const struct replica *r, double batch)
     return r->engine.id == ENGINE_SGLANG ? 1 + (gain - 1) * r->k->mtp_kept_sglang : gain;
 }
 
+/* Models known by the work of one pass (diffusion, vision): a request is `output` passes, and what runs together takes
+ * its turns, because one image fills the card already. */
+static struct load_speed pass_speed(const struct replica *r, const struct load_point *p)
+{
+    double passes = fmax(1, p->output), cards = (double)r->tp * r->pp;
+    struct load_speed s = {.microbatch = fmax(1, p->batch)};
+    s.step.math = r->m->flops_per_sample / (r->card.f16 * r->k->image_share * cards);
+    s.step.linear = s.step.total = s.step.math;
+    s.token_step = s.tpot = s.step.total * s.microbatch;
+    s.requests_per_s = 1 / (passes * s.step.total);
+    s.output_tokens_per_s = s.total_tokens_per_s = s.requests_per_s * passes;
+    s.end_to_end = p->batch / s.requests_per_s;
+    s.ttft = s.tpot;
+    return s;
+}
+
 struct load_speed serving_speed(const struct replica *r, const struct load_point *p)
 {
+    if (r->m->flops_per_sample > 0)
+        return pass_speed(r, p);
     const struct serving_constants *k = r->k;
     struct load_speed s = {.microbatch = fmax(1, p->batch / r->pp)};
     double busy = fmin(p->batch, r->pp), output = fmax(1, p->output);

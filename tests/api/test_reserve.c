@@ -214,3 +214,237 @@ Test(reserve, the_default_names_its_rule_and_only_an_explicit_zero_removes_it)
     cr_expect_eq(json_array_size(at(reserve, "alternatives")), 0);
     reply_done(&r);
 }
+
+/* One serving estimate: "gpu", cards a node, tensor parallel, rest of serving, rest of `at` as JSON members. */
+static struct reply serve_on(const char *model, const char *gpu, int cards, int tp, const char *link,
+                             const char *serving, const char *at_members)
+{
+    return post(
+        "/api/v1/estimates",
+        "{\"workload\": {\"model\": %s, \"serving\": {%s}}, \"hardware\": {\"gpu\": \"%s\", \"gpus_per_node\": %d%s}, "
+        "\"layout\": {\"tp\": %d}, \"at\": {%s}}",
+        model, serving, gpu, cards, link, tp, at_members);
+}
+
+static double served(struct reply *r, const char *figure)
+{
+    double v = number(at(r->json, "serving"), figure);
+    reply_done(r);
+    return v;
+}
+
+static double rate_on(const char *model, const char *gpu, int cards, int tp, const char *link, const char *serving,
+                      const char *at_members)
+{
+    struct reply r = serve_on(model, gpu, cards, tp, link, serving, at_members);
+    return served(&r, "output_tokens_per_s");
+}
+
+#define LENGTHS "\"input_tokens\": 1000, \"output_tokens\": 300"
+#define M70 "{\"preset\": \"llama-3.1-70b\"}"
+#define M8 "{\"preset\": \"llama-3.1-8b\"}"
+#define M7 "{\"preset\": \"llama-2-7b\"}"
+
+Test(reserve, properties_of_one_replica)
+{
+    struct reply four = serve_on(M70, "h100-sxm5-80g", 4, 4, "", "\"weight_format\": \"awq\"", LENGTHS);
+    struct reply full = serve_on(M70, "h100-sxm5-80g", 4, 4, "", "\"weight_format\": \"bf16\"", LENGTHS);
+    const double narrow = served(&four, "weights_gb"), wide = served(&full, "weights_gb");
+    cr_expect_lt(narrow, 0.35 * wide, "int4 needs less than fp16");
+    const char *models[] = {M8, M70, "{\"preset\": \"deepseek-v3\"}", "{\"preset\": \"gpt-oss-120b\"}"};
+    for (size_t i = 0; i < N(models); i++) {
+        double last = 0;
+        for (int cards = 1; cards <= 8; cards *= 2) { /* where weights do not fit there are none */
+            struct reply r = serve_on(models[i], "h200-sxm5-141g", cards, cards, "", "", LENGTHS);
+            double tokens = served(&r, "kv_cache_tokens");
+            cr_expect_geq(tokens, last, "%s on %d cards", models[i], cards);
+            last = tokens;
+        }
+    }
+    /* Published pairs on L40S: x1.10, 0.96, 0.99, 1.04; more only where the cache of four cards is the limit (128 in,
+     * 4,096 out: 1.40). */
+    const char *tuned =
+        "\"weight_format\": \"fp8\", \"kv_bits\": 8, \"engine\": \"tensorrt_llm\", \"engine_version\": \"0.17\"";
+    const int loads[][2] = {{1000, 1000}, {128, 128}, {2048, 128}, {5000, 500}, {1000, 300}};
+    for (size_t i = 0; i < N(loads); i++) {
+        char lengths[100];
+        snprintf(lengths, sizeof lengths, "\"input_tokens\": %d, \"output_tokens\": %d", loads[i][0], loads[i][1]);
+        double eight = rate_on(M70, "l40s-48g", 8, 8, "", tuned, lengths);
+        double gain = eight / rate_on(M70, "l40s-48g", 4, 4, "", tuned, lengths);
+        cr_expect(gain >= 0.95 && gain <= 1.15, "70B over PCIe, eight against four: x%.2f, %s", gain, lengths);
+    }
+    double one = rate_on(M7, "h100-sxm5-80g", 1, 1, "", "", LENGTHS);
+    for (int tp = 2; tp <= 8; tp *= 2) {
+        double together = rate_on(M7, "h100-sxm5-80g", tp, tp, "", "", LENGTHS);
+        cr_expect_gt(tp * one, together, "%d replicas of a 7B: %.0f against %.0f", tp, tp * one, together);
+    }
+}
+
+/* Hybrids, latent attention, windows: what a token of context costs, from the architecture. */
+Test(reserve, cache_by_kind_of_attention)
+{
+    const struct {
+        const char *model;
+        double bytes; /* a token, 16 bits; windowed layers stop growing and are counted in full here */
+        double tolerance;
+    } cases[] = {{"llama-3.1-70b", 2.0 * 80 * 8 * 128 * 2, 0.001},
+                 {"llama-3.1-8b", 2.0 * 32 * 8 * 128 * 2, 0.001},
+                 {"deepseek-v3", 61 * (512 + 64) * 2.0, 0.001}};
+    for (size_t i = 0; i < N(cases); i++) {
+        char model[80];
+        snprintf(model, sizeof model, "{\"preset\": \"%s\"}", cases[i].model);
+        struct reply r = serve_on(model, "h200-sxm5-141g", 8, 8, "", "", LENGTHS);
+        double got = served(&r, "kv_bytes_per_token");
+        cr_expect(fabs(got / cases[i].bytes - 1) <= cases[i].tolerance, "%s: %.0f of %.0f", cases[i].model, got,
+                  cases[i].bytes);
+    }
+}
+
+/* Published verdicts, the negative ones above all: a model known not to fit is refused. */
+Test(reserve, what_is_known_not_to_fit_is_refused, .timeout = 120)
+{
+    char *text = read_file("tests/data/accuracy/serve-fits.jsonl", NULL), *save = NULL;
+    cr_assert_not_null(text);
+    int no = 0, refused = 0;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        json_t *c = json_loads(line, 0, NULL);
+        if (strcmp(word(at(c, "truth"), "fits"), "no") == 0) {
+            char *body = json_dumps(at(c, "request"), 0);
+            struct reply r = ask((struct ask){.path = "/api/v1/estimates", .body = body});
+            no++;
+            refused += r.json != NULL && word(r.json, "fits") != NULL && strcmp(word(r.json, "fits"), "no") == 0;
+            if (r.json != NULL && strcmp(word(r.json, "fits"), "no") == 0)
+                cr_expect_not_null(note(at(r.json, "warnings"), "serving_memory_short"), "%s", body);
+            reply_done(&r);
+            free(body);
+        }
+        json_decref(c);
+    }
+    free(text);
+    cr_expect_geq(no, 20, "%d negative facts", no);
+    cr_expect_geq(refused, (int)floor(0.96 * no), "%d of %d refused", refused, no);
+}
+
+static double width(const char *model, const char *engine)
+{
+    struct reply r = serve_on(model, "h100-sxm5-80g", 4, 4, "", engine, LENGTHS);
+    json_t *s = at(r.json, "serving");
+    double low = number(s, "output_tokens_per_s_low"), high = number(s, "output_tokens_per_s_high");
+    double expected = number(s, "output_tokens_per_s");
+    cr_expect(low < expected && expected < high);
+    reply_done(&r);
+    return high / low;
+}
+
+Test(reserve, less_known_is_answered_with_a_wider_interval)
+{
+    double known = width(M70, "\"engine\": \"vllm\", \"engine_version\": \"0.10\"");
+    double no_engine = width(M70, "\"weight_bits\": 16");
+    double size_only = width("{\"params_b\": 70}", "\"engine\": \"vllm\", \"engine_version\": \"0.10\"");
+    double neither = width("{\"params_b\": 70}", "\"weight_bits\": 16");
+    cr_expect_gt(no_engine, known * 1.05, "%.2f, %.2f", no_engine, known);
+    cr_expect_gt(size_only, known * 1.05, "%.2f, %.2f", size_only, known);
+    cr_expect_gt(neither, no_engine * 1.05, "%.2f, %.2f", neither, no_engine);
+}
+
+static double forward(const char *model, const char *gpu, const char *work, const char *figure)
+{
+    struct reply r =
+        post("/api/v1/estimates",
+             "{\"workload\": {\"model\": {\"preset\": \"%s\"}, \"training\": {\"method\": \"embedding\", %s}}, "
+             "\"hardware\": {\"gpu\": \"%s\", \"gpus_per_node\": 1}}",
+             model, work, gpu);
+    cr_expect_str_eq(word(r.json, "fits"), "yes", "%s on %s", model, gpu);
+    double v = number(at(r.json, "training"), figure);
+    reply_done(&r);
+    return v;
+}
+
+/* Published: text-embeddings-inference on L4, infinity on MI210, MLPerf and diffusers for images, MLPerf for speech. */
+Test(reserve, embedding_images_and_speech_as_published)
+{
+    const char *corpus = "\"tokens\": 1e9, \"seq_len\": 512", *one = "\"samples\": 1000";
+    const double images = 40; /* passes of an SDXL image: 20 steps, with and without guidance */
+    const struct {
+        const char *what;
+        double got, published, within;
+    } cases[] = {
+        {"bge-large on L4", forward("bge-large-en-v1.5", "l4-24g", corpus, "tokens_per_s"), 62000, 1.25},
+        {"bge-large on MI210", forward("bge-large-en-v1.5", "mi210-64g", corpus, "tokens_per_s"), 86000, 1.25},
+        {"bge-m3 on L4", forward("bge-m3", "l4-24g", corpus, "tokens_per_s"), 62000, 1.3},
+        {"SDXL on H100", forward("sdxl-base-unet", "h100-sxm5-80g", one, "samples_per_s") / images, 2.0e-3 * 989, 1.3},
+        {"SDXL on L40S", forward("sdxl-base-unet", "l40s-48g", one, "samples_per_s") / images, 0.7, 1.3},
+        {"SDXL on L4", forward("sdxl-base-unet", "l4-24g", one, "samples_per_s") / images, 0.25, 1.3},
+        {"FLUX on H100", 28 / forward("flux.1-dev-transformer", "h100-sxm5-80g", one, "samples_per_s"), 4.2, 1.1},
+    };
+    for (size_t i = 0; i < N(cases); i++)
+        cr_expect(fabs(log(cases[i].got / cases[i].published)) < log(cases[i].within), "%s: %.3g of %.3g",
+                  cases[i].what, cases[i].got, cases[i].published);
+    struct reply flux = serve_on("{\"preset\": \"flux.1-dev-transformer\"}", "h100-sxm5-80g", 1, 1, "",
+                                 "\"output_tokens\": 28", "\"batch\": 1");
+    cr_expect_not_null(note(at(flux.json, "assumptions"), "serving_request_is_passes"));
+    const double image_s = 1 / served(&flux, "requests_per_s");
+    cr_expect_float_eq(image_s, 4.2, 0.3, "an image of 28 steps");
+    const struct {
+        const char *gpu;
+        double tokens_per_s;
+    } speech[] = {{"l4-24g", 349}, {"l40s-48g", 1159}, {"h200-sxm5-141g", 4256}, {"b200-sxm-180g", 5457}};
+    for (size_t i = 0; i < N(speech); i++) { /* thin evidence: inside the stated interval */
+        struct reply r = serve_on("{\"preset\": \"whisper-large-v3\"}", speech[i].gpu, 1, 1, "", "",
+                                  "\"input_tokens\": 1500, \"output_tokens\": 100");
+        double low = number(at(r.json, "serving"), "output_tokens_per_s_low");
+        double high = served(&r, "output_tokens_per_s_high");
+        cr_expect(low <= speech[i].tokens_per_s && speech[i].tokens_per_s <= high, "whisper on %s: %.0f in %.0f..%.0f",
+                  speech[i].gpu, speech[i].tokens_per_s, low, high);
+    }
+}
+
+/* A corpus, images and a reranker as whole jobs and as services. */
+Test(reserve, forward_only_loads_are_planned)
+{
+    const char *work[] = {
+        "{\"workload\": {\"model\": {\"preset\": \"bge-m3\"}, \"training\": {\"method\": \"embedding\", \"tokens\": "
+        "5e10}}}",
+        "{\"workload\": {\"model\": {\"preset\": \"sdxl-base-unet\"}, \"training\": {\"method\": \"embedding\", "
+        "\"samples\": 4e7}}}",
+        "{\"workload\": {\"model\": {\"preset\": \"bge-m3\"}, \"serving\": {\"requests_per_s\": 50, \"input_tokens\": "
+        "512, "
+        "\"output_tokens\": 1}}}",
+        "{\"workload\": {\"model\": {\"preset\": \"flux.1-dev-transformer\"}, \"serving\": {\"requests_per_s\": 0.1, "
+        "\"output_tokens\": 28}}}",
+        "{\"workload\": {\"model\": {\"preset\": \"whisper-large-v3\"}, \"serving\": {\"requests_per_s\": 2, "
+        "\"input_tokens\": 1500, \"output_tokens\": 100}}}"};
+    for (size_t i = 0; i < N(work); i++) {
+        struct reply r = post("/api/v1/plans", "%s", work[i]);
+        json_t *o = first(&r);
+        check_money(o);
+        cr_expect_gt(money(at(o, "inference_reserve"), "total"), 0);
+        cr_expect_gt(number(at(o, "finish"), "expected_days") + 1, 0);
+        reply_done(&r);
+    }
+}
+
+/* Calibration rows with evidence, and a trace that ends in the figures of the answer. */
+Test(reserve, constants_and_traces_are_shown)
+{
+    struct reply r = ask((struct ask){.path = "/api/v1/assumptions", .query = "limit=500"});
+    cr_assert_eq(r.status, 200);
+    cr_expect_not_null(strstr(r.text, "serve."));
+    reply_done(&r);
+    r = post("/api/v1/estimates",
+             "{\"workload\": {\"model\": " M70 ", \"serving\": {\"weight_bits\": 8}}, \"hardware\": {\"gpu\": "
+             "\"h100-sxm5-80g\", \"gpus_per_node\": 8}, \"layout\": {\"tp\": 4}, \"trace\": true}");
+    double rate = number(at(r.json, "serving"), "output_tokens_per_s");
+    bool found = false;
+    size_t i;
+    json_t *step;
+    json_array_foreach(at(r.json, "trace"), i, step)
+    {
+        cr_expect_not_null(word(step, "formula"));
+        if (strcmp(word(step, "name"), "serving.output_tokens_per_s") == 0)
+            found |= fabs(json_number_value(at(step, "value")) / rate - 1) < 1e-6;
+    }
+    cr_expect_geq(json_array_size(at(r.json, "trace")), 5);
+    cr_expect(found, "the trace ends in the answer's rate");
+    reply_done(&r);
+}
