@@ -286,7 +286,8 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
 {
     double h = m->hidden, multiple = config_number(v, NAMES("pad_vocab_size_multiple"));
     double vocab = multiple > 1 ? multiple * ceil(m->vocab / multiple) : m->vocab;
-    double n = vocab * h, head = m->tied_embeddings == TRI_YES || m->causal == TRI_NO ? 0 : vocab * h;
+    double n = vocab * h,
+           head = m->tied_embeddings == TRI_YES || m->causal == TRI_NO || config_headless(v) ? 0 : vocab * h;
     double narrow = config_number(v, NAMES("embedding_size", "word_embed_proj_dim"));
     if (narrow > 0 && narrow < h)
         n = vocab * narrow + narrow * h;

@@ -48,6 +48,7 @@ static const struct config_family families[] = {
     {"gpt_oss", F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS, 0, 36, 2880, 64, 8, 2880, 201088, 131072},
     {"gptoss", F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS, 0, 36, 2880, 64, 8, 2880, 201088, 131072},
     {"starcoder2", GPT | F_TIED, 0, 30, 3072, 24, 2, 12288, 49152, 4096},
+    {"biogpt", GPT | F_TIED | F_POSITIONS, 0, 24, 1024, 16, 0, 4096, 42384, 1024},
     {"bloom", GPT | F_TIED, 0, 0, 0, 0, 0, 0, 250880, 2048},
     {"opt", GPT | F_TIED | F_POSITIONS, 0, 12, 768, 12, 0, 3072, 50272, 2048},
     {"xglm", GPT | F_TIED, 0, 24, 1024, 16, 0, 4096, 256008, 2048},
@@ -106,6 +107,12 @@ static const struct config_family families[] = {
     {"deberta", GPT | F_ENCODER | F_POSITIONS, 0, 24, 1536, 24, 0, 6144, 128100, 512},
     {"mpnet", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30527, 512},
     {"nomic_bert", F_ENCODER | F_NORM_BIAS, 0, 12, 768, 12, 0, 3072, 30528, 8192},
+    {"ernie", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 513},
+    {"nezha", GPT | F_ENCODER | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 21128, 512},
+    {"roformer", GPT | F_ENCODER | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 50000, 1536},
+    {"megatron-bert", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 24, 1024, 16, 0, 4096, 29056, 512},
+    {"big_bird", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 50358, 4096},
+    {"layoutlm", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
     {"modernbert", F_ENCODER, 0, 22, 768, 12, 0, 1152, 50368, 8192},
     {"new", F_ENCODER | F_QKV_BIAS | F_OUT_BIAS | F_NORM_BIAS, 0, 12, 768, 12, 0, 3072, 30528, 8192},
     {"jina_bert", F_ENCODER | F_ALL_BIAS, 0, 12, 768, 12, 0, 3072, 30528, 8192},
@@ -161,6 +168,22 @@ bool config_encoder_only(const struct config_view *v)
     return strstr(architecture(v->text), "EncoderModel") != NULL && (v->family->traits & F_ENCODER_DECODER);
 }
 
+bool config_headless(const struct config_view *v)
+{
+    static const char *const ends[] = {"ForSequenceClassification",
+                                       "ForRewardModel",
+                                       "ForTokenClassification",
+                                       "MistralModel",
+                                       "LlamaModel",
+                                       "Qwen2Model",
+                                       "Qwen3Model"};
+    const char *name = *architecture(v->text) ? architecture(v->text) : architecture(v->root);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strlen(name) >= strlen(ends[i]) && strcmp(name + strlen(name) - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The part of a bigger configuration that is the language model. */
 static json_t *text_part(json_t *root)
 {
@@ -198,6 +221,7 @@ static const char *other_file(json_t *o)
         {"feature_extractor_type", "preprocessor_config.json"},
         {"image_processor_type", "preprocessor_config.json"},
         {"zero_optimization", "a DeepSpeed configuration"},
+        {"_class_name", "a part of a diffusion pipeline (_class_name)"},
     };
     bool dimensions = json_object_get(o, "hidden_size") || json_object_get(o, "d_model") ||
                       json_object_get(o, "n_embd") || json_object_get(o, "num_hidden_layers") ||

@@ -73,6 +73,9 @@ const char *config_string(const struct config_view *v, const char *name); /* "" 
 /* The first half of an encoder-decoder alone (T5EncoderModel). */
 bool config_encoder_only(const struct config_view *v);
 
+/* An embedder, a judge: nothing that turns the last layer back into words. */
+bool config_headless(const struct config_view *v);
+
 /* The layers by kind, from whatever list or period says so. */
 struct config_layers {
     int total, attention, windowed, mixed; /* attention: full-length ones; mixed: no attention at all */
