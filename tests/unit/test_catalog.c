@@ -1,7 +1,6 @@
 /* test_catalog.c — looking up what is for sale: names, dates, rates, and 100,000 price rows. */
 #include <criterion/criterion.h>
 #include <string.h>
-#include <time.h>
 
 #include "planner/core/catalog.h"
 
@@ -213,8 +212,8 @@ Test(catalog, refuses_dangling_and_duplicate_rows)
     arena_free(a);
 }
 
-/* 100,000 rows: 100 SKUs with a thousand days of history each, all of it expired. A linear search of a SKU's
- * thousand rows would read 200 million of them. */
+/* 100,000 rows: 100 SKUs with a thousand days of history each; every day finds its own row, whatever the order. What
+ * a look-up costs is shown by make bench. */
 Test(catalog, a_hundred_thousand_prices)
 {
     enum { SKUS = 100, ROWS = 1000, LOOKUPS = 200000 };
@@ -232,7 +231,6 @@ Test(catalog, a_hundred_thousand_prices)
     c.skus = skus, c.n_skus = SKUS, c.prices = prices, c.n_prices = SKUS * ROWS;
     struct err err = {0};
     cr_assert_eq(catalog_index(&c, &err), 0, "%s", err.detail);
-    clock_t start = clock();
     size_t found = 0;
     for (int i = 0; i < LOOKUPS; i++) {
         int s = i % SKUS, on = i / SKUS % (2 * ROWS);
@@ -245,8 +243,6 @@ Test(catalog, a_hundred_thousand_prices)
             cr_assert_fail("lookup %d finds nothing", i);
         }
     }
-    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     cr_expect_eq(found, (size_t)LOOKUPS / 2);
-    cr_expect_lt(seconds, 2.0, "%.3f s for %d lookups", seconds, LOOKUPS);
     arena_free(a);
 }

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/support/training_case.h"
 
@@ -112,38 +111,4 @@ Test(training_layout, what_cannot_fit_is_answered_with_its_term)
     cr_expect_float_eq(n->short_by, e.memory.total_gb - e.memory.usable_gb, 1e-9);
     cr_expect_gt(e.training.tokens_per_s, 0);
     arena_free(a);
-}
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Bounds are the documented ones times four, so that a loaded machine or a sanitizer does not fail the test; the
- * figures themselves are printed by make bench. */
-Test(training_layout, cost_of_an_estimate)
-{
-    struct training_case fixed = pretrain("llama-3.1-70b", 8), open = pretrain("llama-3.1-70b", 8);
-    fixed.layout = (struct layout){.tp = 8, .pp = 2, .vpp = 1, .dp = 4, .cp = 1, .ep = 1, .sharding = SHARD_ZERO1,
-                                   .recompute = RECOMPUTE_FULL, .micro_batch = 1, .flash_attention = TRI_YES};
-    training_case_run(&fixed);
-    struct {
-        struct training_case *c;
-        double limit;
-    } kinds[] = {{&fixed, 80e-6}, {&open, 8e-3}};
-    for (size_t k = 0; k < 2; k++) {
-        double best = INFINITY;
-        for (int round = 0; round < 5; round++) {
-            double t0 = cpu_seconds();
-            for (int i = 0; i < 10; i++)
-                training_case_run(kinds[k].c);
-            best = fmin(best, (cpu_seconds() - t0) / 10);
-        }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        cr_expect_lt(best, kinds[k].limit, "kind %zu: %.1f us", k, best * 1e6);
-#endif
-        cr_log_info("kind %zu: %.1f us", k, best * 1e6);
-    }
 }
