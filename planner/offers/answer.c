@@ -9,6 +9,8 @@
 #include "planner/offers/phases.h"
 #include "planner/offers/reserve.h"
 
+#define IDLE_HOURS_LEAST 24 /* less is not worth a word */
+
 static const struct rate *rate_of_line(const struct offer *o, bool by_card, const struct cost_line *line)
 {
     for (size_t i = 0; i < o->n_rates; i++)
@@ -140,6 +142,40 @@ static void answer_prices(struct build *b, struct option *o)
     }
 }
 
+/* Work that nobody waits for: a corpus, or a service without a latency target. */
+static bool can_wait(const struct build *b)
+{
+    const struct serving *s = &b->workload->serving;
+    return (b->serves && s->ttft_ms <= 0 && s->tpot_ms <= 0) || b->workload->training.method == METHOD_EMBEDDING;
+}
+
+static const struct offer *offer_of(const struct draft *d, const struct sku *sku)
+{
+    for (int g = 0; g < d->n_groups; g++)
+        if (d->groups[g].offer->sku == sku)
+            return d->groups[g].offer;
+    return NULL;
+}
+
+/* Machines of the job that are paid by the month stand idle at night while it is debugged: work that can wait has
+ * those hours for nothing, and is told how many and what they cost. */
+static void answer_idle_nights(const struct build *b, const struct draft *d, struct option *o)
+{
+    for (size_t i = 0; b->trains && can_wait(b) && i < o->cost.n_lines; i++) {
+        const struct cost_line *l = &o->cost.lines[i];
+        const struct offer *offer = l->section != SECTION_INFERENCE_RESERVE ? offer_of(d, l->sku) : NULL;
+        const struct rate *r = offer != NULL ? rate_of_line(offer, l->by_card, l) : NULL;
+        if (r == NULL || r->days == 0 || r->quantity_milli <= 0)
+            continue;
+        double permits = (double)l->quantity_milli / (double)r->quantity_milli;
+        double hours = l->unused_share * permits * r->days * 24;
+        if (hours < IDLE_HOURS_LEAST || note_find(&o->reasons, "idle_nights") != NULL)
+            continue;
+        struct note *n = note_num(note_add(&o->reasons, "idle_nights"), "hours", floor(hours));
+        note_money(note_text(n, "sku", l->sku->id), "paid", llround(l->unused_share * (double)l->minor));
+    }
+}
+
 static void answer_finish(const struct build *b, const struct reckoning *r, struct finish *f)
 {
     f->expected_days = f->low_days = f->high_days = ceil(r->schedule.finish_days - 1e-9);
@@ -231,6 +267,7 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     answer_supply(d, o);
     answer_stock(o);
     answer_prices(b, o);
+    answer_idle_nights(b, d, o);
     answer_break_even(d, o);
     answer_title(d, o);
     return 0;

@@ -448,3 +448,42 @@ Test(reserve, constants_and_traces_are_shown)
     cr_expect(found, "the trace ends in the answer's rate");
     reply_done(&r);
 }
+
+/* Debugging works ten hours of a day on a machine that is paid by the month: its nights are told and priced to work
+ * that can wait, and to no other. */
+Test(reserve, batch_work_is_told_of_idle_nights)
+{
+    const struct {
+        const char *serving;
+        bool told;
+    } cases[] = {{"\"requests_per_s\": 0.5, \"months\": 3", true},
+                 {"\"requests_per_s\": 0.5, \"months\": 3, \"tpot_ms\": 50", false}};
+    for (size_t i = 0; i < N(cases); i++) {
+        struct reply r = post("/api/v1/plans",
+                              "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": "
+                              "\"full_finetune\", \"tokens\": 2e10}, \"serving\": {%s}, \"constraints\": {\"gpus\": "
+                              "[\"a100-sxm4-80g\"], \"providers\": [\"hefei-hightech-idc\"]}}}",
+                              cases[i].serving);
+        bool told = false;
+        size_t k, j;
+        json_t *o, *line;
+        json_array_foreach(at(r.json, "options"), k, o)
+        {
+            json_t *n = note(at(o, "reasons"), "idle_nights");
+            double unused = 0;
+            if (n == NULL)
+                continue;
+            told = true;
+            json_array_foreach(at(at(o, "cost"), "lines"), j, line)
+            {
+                if (strcmp(word(line, "section"), "inference_reserve") != 0 && json_is_number(at(line, "unused_share")))
+                    unused = fmax(unused, number(line, "unused_share") * money(line, "amount"));
+            }
+            cr_expect_geq(number(at(n, "values"), "hours"), 24);
+            cr_expect_gt(unused, 0);
+            cr_expect_not_null(strstr(word(n, "text"), "nights"));
+        }
+        cr_expect_eq(told, cases[i].told, "%s", cases[i].serving);
+        reply_done(&r);
+    }
+}
