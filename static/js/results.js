@@ -69,7 +69,7 @@ function lines(option) {
     h('thead', {}, h('tr', {}, ['phase', 'section', 'item', 'quantity', 'unit_price', 'amount', 'source'].map((c) =>
       h('th', { scope: 'col', class: ['quantity', 'unit_price', 'amount'].includes(c) ? 'num' : '' }, t(`lines.${c}`))))),
     h('tbody', {}, cost.lines.map((l) => h('tr', {},
-      h('td', {}, t(`phase.${l.phase}`)), h('td', {}, t(`section.${l.section}`)), h('td', {}, l.sku ?? l.item ?? '–'),
+      h('td', { class: 'whole' }, t(`phase.${l.phase}`)), h('td', { class: 'whole' }, t(`section.${l.section}`)), h('td', {}, l.sku ?? l.item ?? '–'),
       h('td', { class: 'num' }, `${number(l.quantity, 3)} ${name('unit', l.unit)}`), h('td', { class: 'num' }, l.unit_price.amount),
       h('td', { class: 'num' }, l.amount.amount),
       h('td', {}, l.source ?? '–', l.price_as_of ? ` (${l.price_as_of})` : '', l.unused_share > 0 ? ` · ${t('unused', { p: percent(l.unused_share) })}` : ''))),
