@@ -141,6 +141,10 @@ static const struct config_family decoder = {"decoder", 0, 0, 0, 0, 0, 0, 0, 0, 
 /* BEiT, DeiT, YOLOS, VideoMAE, ...: pictures in patches, no words. */
 static const struct config_family picture_encoder = {"pictures", GPT | F_ENCODER, 0, 0, 0, 0, 0, 0, 0, 0};
 
+/* BlenderBot, LED, SpeechT5, ...: two stacks as BART has them. */
+static const struct config_family two_stacks = {
+    "two stacks", GPT | F_ENCODER_DECODER | F_TIED | F_POSITIONS, 0, 0, 0, 0, 0, 0, 0, 0};
+
 static const struct config_family *family_of(const char *type)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -222,6 +226,16 @@ static const char *other_file(json_t *o)
         {"image_processor_type", "preprocessor_config.json"},
         {"zero_optimization", "a DeepSpeed configuration"},
         {"_class_name", "a part of a diffusion pipeline (_class_name)"},
+        {"image_mean", "preprocessor_config.json"},
+        {"log_history", "trainer_state.json"},
+        {"word_embedding_dimension", "the pooling of a sentence transformer"},
+        {"compute_environment", "an Accelerate configuration"},
+        {"added_tokens", "tokenizer.json"},
+        {"quant_algo", "hf_quant_config.json"},
+        {"do_sample", "generation_config.json"},
+        {"max_new_tokens", "generation_config.json"},
+        {"gradient_accumulation_steps", "a trainer's or DeepSpeed's configuration"},
+        {"bos_token", "special_tokens_map.json"},
     };
     bool dimensions = json_object_get(o, "hidden_size") || json_object_get(o, "d_model") ||
                       json_object_get(o, "n_embd") || json_object_get(o, "num_hidden_layers") ||
@@ -286,6 +300,8 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
         ret->family = family_of(from_arch);
     }
     ret->family_known = ret->family != NULL;
+    if (!ret->family && json_object_get(ret->text, "encoder_layers") && json_object_get(ret->text, "decoder_layers"))
+        ret->family = &two_stacks;
     if (!ret->family)
         ret->family = ret->text == root && json_object_get(root, "patch_size") && json_object_get(root, "image_size")
                           ? &picture_encoder
