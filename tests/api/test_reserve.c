@@ -487,3 +487,59 @@ Test(reserve, batch_work_is_told_of_idle_nights)
         reply_done(&r);
     }
 }
+
+static struct reply one_card(const char *gpu, const char *provider, const char *serving)
+{
+    return post(
+        "/api/v1/plans",
+        "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-32b\"}, \"serving\": {\"months\": 3, \"input_tokens\": "
+        "1200, \"output_tokens\": 350, %s}, \"constraints\": {\"gpus\": [\"%s\"], \"providers\": [\"%s\"]}}}",
+        serving, gpu, provider);
+}
+
+/* Requests, users or concurrency in; replicas and cards out: more never means fewer, a stricter target neither. */
+Test(reserve, more_load_and_stricter_targets_never_take_less, .timeout = 120)
+{
+    const char *const kinds[] = {"requests_per_s", "users", "concurrency"};
+    const double unit[] = {0.2, 80, 8};
+    char serving[200];
+    for (size_t k = 0; k < N(kinds); k++) {
+        double replicas = 0, gpus = 0;
+        for (double load = 1; load < 100; load *= 1.7) {
+            snprintf(serving, sizeof serving, "\"tpot_ms\": 60, \"%s\": %.0f", kinds[k], ceil(unit[k] * load));
+            struct reply r = one_card("a100-sxm4-80g", "hefei-hightech-idc", serving);
+            json_t *reserve = at(first(&r), "inference_reserve");
+            check_money(first(&r));
+            cr_expect_geq(number(reserve, "replicas"), replicas, "%s", serving);
+            cr_expect_geq(number(reserve, "gpus"), gpus, "%s", serving);
+            replicas = number(reserve, "replicas");
+            gpus = number(reserve, "gpus");
+            reply_done(&r);
+        }
+    }
+    double gpus = 0;
+    for (double tpot = 150; tpot > 25; tpot *= 0.9) {
+        snprintf(serving, sizeof serving, "\"requests_per_s\": 6, \"tpot_ms\": %.1f", tpot);
+        struct reply r = one_card("a100-sxm4-80g", "hefei-hightech-idc", serving);
+        cr_expect_geq(number(at(first(&r), "inference_reserve"), "gpus"), gpus, "%s", serving);
+        gpus = number(at(first(&r), "inference_reserve"), "gpus");
+        reply_done(&r);
+    }
+}
+
+/* domain.md: a quantised 7B takes about 8 GB, an 80 GB card carries about ten copies. */
+Test(reserve, one_card_is_shared_by_small_replicas)
+{
+    struct reply r =
+        post("/api/v1/plans",
+             "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"serving\": {\"months\": 3, "
+             "\"requests_per_s\": 0.05, \"weight_format\": \"awq\", \"spare_replicas\": 9}, \"constraints\": "
+             "{\"gpus\": [\"a100-sxm4-80g\"], \"providers\": [\"hefei-hightech-idc\"]}}}");
+    json_t *reserve = at(first(&r), "inference_reserve");
+    cr_expect_eq(number(reserve, "replicas"), 10);
+    cr_expect(number(reserve, "replicas_per_gpu") >= 8 && number(reserve, "replicas_per_gpu") <= 12, "%g copies",
+              number(reserve, "replicas_per_gpu"));
+    cr_expect_leq(number(reserve, "gpus"), 2);
+    cr_expect(number(reserve, "utilisation") > 0 && number(reserve, "utilisation") < 0.65);
+    reply_done(&r);
+}
