@@ -136,7 +136,7 @@ enum element { ELEMENT_OTHER, ELEMENT_MEMORY, ELEMENT_POWER };
 struct xml {
     struct cards *cards;
     struct card_sample card;
-    bool has_card;
+    bool has_card, in_mig; /* in_mig: a slice of the card with a memory of its own */
     int next_index;
     enum element element;
 };
@@ -193,8 +193,12 @@ static void take_tag(struct xml *x, const char *tag, const char *content, size_t
         x->card.index = x->next_index++;
         x->card.bus_id = arena_strndup(x->cards->arena, id, strcspn(id, "\"'>\n"));
         x->has_card = true;
+        x->in_mig = false;
         x->element = ELEMENT_OTHER;
-    } else if (named(tag, "fb_memory_usage") && !isfinite(x->card.memory_total_mib)) /* the card's, then MIG devices' */
+    } else if (named(tag, "mig_device") || named(tag, "/mig_device")) {
+        x->in_mig = *tag != '/';
+        x->card.mig = true;
+    } else if (named(tag, "fb_memory_usage") && !x->in_mig)
         x->element = ELEMENT_MEMORY;
     else if (named(tag, "gpu_power_readings") || named(tag, "power_readings"))
         x->element = ELEMENT_POWER;
