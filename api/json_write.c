@@ -151,7 +151,8 @@ static bool quick_number(char out[32], double v)
     long double scaled = (long double)size * powers[DIGITS - whole];
     uint64_t mantissa = (uint64_t)(scaled + 0.5L);
     long double off = scaled - (long double)mantissa;
-    if (fabsl(fabsl(off) - 0.5L) < 0.01L || mantissa < UINT64_C(100000000000000) || mantissa >= UINT64_C(1000000000000000))
+    if (fabsl(fabsl(off) - 0.5L) < 0.01L || mantissa < UINT64_C(100000000000000) ||
+        mantissa >= UINT64_C(1000000000000000))
         return false;
     int decimals = DIGITS - whole;
     while (decimals > 0 && mantissa % 10 == 0) {

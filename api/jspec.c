@@ -16,9 +16,12 @@ static const char *syntax_kind(int code)
     static const struct {
         int code;
         const char *kind;
-    } kinds[] = {{json_error_premature_end_of_input, "premature_end"}, {json_error_end_of_input_expected, "trailing_data"},
-                 {json_error_duplicate_key, "duplicate_member"},       {json_error_numeric_overflow, "number_overflow"},
-                 {json_error_invalid_utf8, "not_utf8"},                {json_error_null_character, "null_character"},
+    } kinds[] = {{json_error_premature_end_of_input, "premature_end"},
+                 {json_error_end_of_input_expected, "trailing_data"},
+                 {json_error_duplicate_key, "duplicate_member"},
+                 {json_error_numeric_overflow, "number_overflow"},
+                 {json_error_invalid_utf8, "not_utf8"},
+                 {json_error_null_character, "null_character"},
                  {json_error_null_byte_in_key, "null_character"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].code == code)

@@ -212,12 +212,15 @@ static void respond_syntax(struct call *c, const struct err *err, const struct d
     (void)snprintf(line, sizeof line, "%d", d->place.line);
     (void)snprintf(column, sizeof column, "%d", d->place.column);
     bool limit = err->code == ERR_LIMIT;
-    const char *kind = c->language != LANG_EN && d->syntax ? message_find(c->language, "text.syntax_", d->syntax) : NULL;
+    const char *kind =
+        c->language != LANG_EN && d->syntax ? message_find(c->language, "text.syntax_", d->syntax) : NULL;
     const char *template = message_find(c->language, "text.", limit ? "json_limit" : "json_syntax");
     struct buf text;
     buf_init(&text, 4096);
     message_render(&text, template ? template : "{why}",
-                   (struct message_arg[]){{"why", limit ? message_term(c->language, d->limit) : kind ? kind : err->detail},
+                   (struct message_arg[]){{"why", limit  ? message_term(c->language, d->limit)
+                                                  : kind ? kind
+                                                         : err->detail},
                                           {"line", line},
                                           {"column", column}},
                    3);

@@ -48,8 +48,8 @@ static int digits(const char *s, int n, int *ret)
 int date_parse(const char *text, date_t *ret)
 {
     int y, m, d;
-    if (text == NULL || digits(text, 4, &y) != 0 || text[4] != '-' || digits(text + 5, 2, &m) != 0 ||
-        text[7] != '-' || digits(text + 8, 2, &d) != 0 || text[10] != '\0')
+    if (text == NULL || digits(text, 4, &y) != 0 || text[4] != '-' || digits(text + 5, 2, &m) != 0 || text[7] != '-' ||
+        digits(text + 8, 2, &d) != 0 || text[10] != '\0')
         return -1;
     if (y < YEAR_MIN || y > YEAR_MAX || m < 1 || m > 12 || d < 1)
         return -1;

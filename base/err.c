@@ -43,19 +43,32 @@ int err_at(struct err *err, enum err_code code, const char *pointer, const char 
 const char *err_name(enum err_code code)
 {
     switch (code) {
-    case ERR_NONE: return "none";
-    case ERR_INVALID: return "invalid";
-    case ERR_RANGE: return "range";
-    case ERR_LIMIT: return "limit";
-    case ERR_NOT_FOUND: return "not_found";
-    case ERR_CONFLICT: return "conflict";
-    case ERR_UNSUPPORTED: return "unsupported";
-    case ERR_BUSY: return "busy";
-    case ERR_FULL: return "full";
-    case ERR_CORRUPT: return "corrupt";
-    case ERR_IO: return "io";
-    case ERR_NOMEM: return "nomem";
-    case ERR_INTERNAL: return "internal";
+    case ERR_NONE:
+        return "none";
+    case ERR_INVALID:
+        return "invalid";
+    case ERR_RANGE:
+        return "range";
+    case ERR_LIMIT:
+        return "limit";
+    case ERR_NOT_FOUND:
+        return "not_found";
+    case ERR_CONFLICT:
+        return "conflict";
+    case ERR_UNSUPPORTED:
+        return "unsupported";
+    case ERR_BUSY:
+        return "busy";
+    case ERR_FULL:
+        return "full";
+    case ERR_CORRUPT:
+        return "corrupt";
+    case ERR_IO:
+        return "io";
+    case ERR_NOMEM:
+        return "nomem";
+    case ERR_INTERNAL:
+        return "internal";
     }
     return "unknown";
 }

@@ -38,8 +38,9 @@ int64_t money_div_round(money_wide a, int64_t b)
 int money_line(int64_t quantity_milli, int64_t unit_price_micros, int64_t *ret_minor)
 {
     /* thousandths x millionths = 1e-9 of a unit; a minor unit is 1e7 of them */
-    return narrow(div_round((money_wide)quantity_milli * unit_price_micros, (money_wide)1000 * MONEY_MICROS / MONEY_MINOR),
-                  ret_minor);
+    return narrow(
+        div_round((money_wide)quantity_milli * unit_price_micros, (money_wide)1000 * MONEY_MICROS / MONEY_MINOR),
+        ret_minor);
 }
 
 int money_tax(int64_t net_minor, int64_t rate_bp, int64_t *ret_minor)

@@ -4,7 +4,7 @@
 
 #include "planner/core/catalog.h"
 
-struct snapshot; /* one catalog with its count */
+struct snapshot;      /* one catalog with its count */
 struct snapshot_cell; /* where the current one is published */
 
 struct snapshot_cell *snapshot_cell_new(void);

@@ -12,11 +12,16 @@ static const char *type_of(const char *name)
 {
     static const struct {
         const char *suffix, *type;
-    } types[] = {{".html", "text/html; charset=utf-8"},       {".css", "text/css; charset=utf-8"},
-                 {".js", "text/javascript; charset=utf-8"},   {".mjs", "text/javascript; charset=utf-8"},
-                 {".json", "application/json; charset=utf-8"}, {".svg", "image/svg+xml"},
-                 {".png", "image/png"},                       {".ico", "image/x-icon"},
-                 {".webmanifest", "application/manifest+json"}, {".txt", "text/plain; charset=utf-8"},
+    } types[] = {{".html", "text/html; charset=utf-8"},
+                 {".css", "text/css; charset=utf-8"},
+                 {".js", "text/javascript; charset=utf-8"},
+                 {".mjs", "text/javascript; charset=utf-8"},
+                 {".json", "application/json; charset=utf-8"},
+                 {".svg", "image/svg+xml"},
+                 {".png", "image/png"},
+                 {".ico", "image/x-icon"},
+                 {".webmanifest", "application/manifest+json"},
+                 {".txt", "text/plain; charset=utf-8"},
                  {".woff2", "font/woff2"}};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot != NULL && i < sizeof types / sizeof *types; i++)

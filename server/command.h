@@ -9,8 +9,8 @@
 int command_serve(const struct config *config);
 
 struct plan_arguments {
-    const char *file; /* "-" = standard input */
-    bool json;        /* the API's answer instead of a table */
+    const char *file;     /* "-" = standard input */
+    bool json;            /* the API's answer instead of a table */
     const char *language; /* "zh-CN", "en" or NULL = the request's own */
 };
 int command_plan(const struct config *config, const struct plan_arguments *arguments);

@@ -49,7 +49,8 @@ static bool is_whole_request(const char *text, size_t n)
             size_t after = i + 1;
             while (after < n && strchr(" \t\r\n", text[after]) != NULL)
                 after++;
-            if (depth == 1 && i - start == 8 && memcmp(text + start, "workload", 8) == 0 && after < n && text[after] == ':')
+            if (depth == 1 && i - start == 8 && memcmp(text + start, "workload", 8) == 0 && after < n &&
+                text[after] == ':')
                 return true;
         }
     }
@@ -84,7 +85,8 @@ static int open_catalog(const struct config *config, struct store *ret, struct e
     return store_open(&built_in, ret, err);
 }
 
-static int answer(const struct config *config, const struct plan_arguments *arguments, struct buf *input, struct store *store)
+static int answer(const struct config *config, const struct plan_arguments *arguments, struct buf *input,
+                  struct store *store)
 {
     struct arena *arena = arena_new((size_t)config->request_memory_kib * 1024);
     struct snapshot *snapshot = snapshot_ref(store->cell);

@@ -35,7 +35,8 @@ struct config {
 };
 
 /* Defaults, then `environment` ("NAME=value" strings, NULL-terminated), then argv[0..argc). Arguments that are no
- * flags are moved to the front of argv, in order; *ret_rest is their number. ERR_INVALID or ERR_RANGE, with the name. */
+ * flags are moved to the front of argv, in order; *ret_rest is their number. ERR_INVALID or ERR_RANGE, with the name.
+ */
 int config_read(struct config *config, char *const *environment, int argc, char **argv, int *ret_rest, struct err *err);
 
 /* "name = value  # bounds: meaning", one a line; what config_read made of it all. */

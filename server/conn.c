@@ -91,7 +91,9 @@ void conn_sweep(struct srv *s)
             continue;
         s->metrics.deadline_cut++;
         log_event(LOG_INFO, "deadline_cut", "phase",
-                  conn->phase == CONN_WRITING ? "writing" : conn->phase == CONN_IDLE ? "idle" : "reading");
+                  conn->phase == CONN_WRITING ? "writing"
+                  : conn->phase == CONN_IDLE  ? "idle"
+                                              : "reading");
         conn_cut(conn);
     }
 }

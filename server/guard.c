@@ -24,7 +24,7 @@ static int check_method(const char *method, bool *ret_takes_body, struct err *er
     static const struct {
         const char *name;
         bool takes_body;
-    } known[] = {{"GET", false}, {"HEAD", false}, {"POST", true},    {"PUT", true},
+    } known[] = {{"GET", false},  {"HEAD", false},   {"POST", true},    {"PUT", true},
                  {"PATCH", true}, {"DELETE", false}, {"OPTIONS", false}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(method, known[i].name) == 0) {
@@ -153,7 +153,9 @@ static int check_headers(const struct guard_request *request, struct guard_facts
     }
     if (lengths > 1 || encodings > 1 || hosts > 1)
         return err_set(err, ERR_INVALID, "%s is given twice",
-                       lengths > 1 ? "Content-Length" : encodings > 1 ? "Transfer-Encoding" : "Host");
+                       lengths > 1     ? "Content-Length"
+                       : encodings > 1 ? "Transfer-Encoding"
+                                       : "Host");
     if (lengths > 0 && encodings > 0)
         return err_set(err, ERR_INVALID, "both Content-Length and Transfer-Encoding");
     facts->has_body = facts->chunked || facts->content_length > 0;

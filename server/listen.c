@@ -110,7 +110,8 @@ int listen_raise_files(int64_t connections, struct err *err)
     if (limit.rlim_cur >= wanted)
         return 0;
     if (limit.rlim_max < wanted)
-        return err_set(err, ERR_LIMIT, "%lld connections need %llu open files, but only %llu are allowed: lower max-connections",
+        return err_set(err, ERR_LIMIT,
+                       "%lld connections need %llu open files, but only %llu are allowed: lower max-connections",
                        (long long)connections, (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
     limit.rlim_cur = wanted;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? 0 : err_set(err, ERR_IO, "RLIMIT_NOFILE cannot be raised");

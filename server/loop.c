@@ -139,7 +139,8 @@ static int init_handles(struct srv *s, struct err *err)
     if (rc == 0)
         rc = uv_timer_start(&s->sweep_timer, on_sweep, SRV_TICK_CAP_MS, SRV_TICK_CAP_MS);
     if (rc == 0)
-        rc = uv_timer_start(&s->poll_timer, on_poll_timer, (uint64_t)s->config->catalog_poll_ms, (uint64_t)s->config->catalog_poll_ms);
+        rc = uv_timer_start(&s->poll_timer, on_poll_timer, (uint64_t)s->config->catalog_poll_ms,
+                            (uint64_t)s->config->catalog_poll_ms);
     return rc == 0 ? 0 : err_set(err, ERR_IO, "the event loop refuses a handle: %s", uv_err_name(rc));
 }
 
@@ -155,7 +156,8 @@ static void size_pool(int64_t workers)
 static int start(struct srv *s, struct err *err)
 {
     const struct config *config = s->config;
-    const struct store_options options = {.path = config->db, .create = true, .quick_check_max_bytes = config->quick_check_max_mib << 20};
+    const struct store_options options = {
+        .path = config->db, .create = true, .quick_check_max_bytes = config->quick_check_max_mib << 20};
     s->started_ns = s->maintained_ns = srv_now();
     s->listen_fd = -1;
     signal(SIGPIPE, SIG_IGN);
@@ -174,7 +176,9 @@ static void announce(const struct srv *s)
 {
     struct log_line l;
     /* Every address is also reached by loopback, which is what a person can paste. */
-    const char *host = strcmp(s->config->host, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(s->config->host, "::") == 0 ? "::1" : s->config->host;
+    const char *host = strcmp(s->config->host, "0.0.0.0") == 0 ? "127.0.0.1"
+                       : strcmp(s->config->host, "::") == 0    ? "::1"
+                                                               : s->config->host;
     bool v6 = strchr(host, ':') != NULL;
     char address[CONFIG_TEXT_MAX + 32];
     snprintf(address, sizeof address, "http://%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", s->port);
@@ -186,11 +190,13 @@ static void announce(const struct srv *s)
     log_int(&l, "schema", s->db_status.schema_version);
     log_end(&l);
     if (!listen_is_loopback(s->config->host))
-        log_event(LOG_WARN, "open_to_the_network", "why", "there are no keys yet: whoever reaches this address may use it");
+        log_event(LOG_WARN, "open_to_the_network", "why",
+                  "there are no keys yet: whoever reaches this address may use it");
     printf("Suanpan listens on %s (form: %s/)\n", address, address);
-    printf("Try: curl -s %s/api/v1/plans -H 'Content-Type: application/json' -d "
-           "'{\"workload\":{\"model\":{\"preset\":\"qwen2.5-7b\"},\"training\":{\"method\":\"lora\",\"tokens\":5e7}}}'\n",
-           address);
+    printf(
+        "Try: curl -s %s/api/v1/plans -H 'Content-Type: application/json' -d "
+        "'{\"workload\":{\"model\":{\"preset\":\"qwen2.5-7b\"},\"training\":{\"method\":\"lora\",\"tokens\":5e7}}}'\n",
+        address);
     fflush(stdout);
 }
 

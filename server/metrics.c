@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static const uint64_t bounds_us[METRICS_BUCKETS] = {500,    1000,   2500,   5000,    10000,   25000,
+static const uint64_t bounds_us[METRICS_BUCKETS] = {500,   1000,   2500,   5000,    10000,   25000,
                                                     50000, 100000, 250000, 1000000, 2500000, 10000000};
 
 static void observe(struct metrics_histogram *list, size_t *n, const char *route, uint64_t took_ns)
@@ -57,7 +57,8 @@ static void single(struct buf *to, const char *name, const char *type, const cha
     buf_addf(to, "%s %.15g\n", name, value);
 }
 
-static void histograms(struct buf *to, const char *name, const char *help, const struct metrics_histogram *list, size_t n)
+static void histograms(struct buf *to, const char *name, const char *help, const struct metrics_histogram *list,
+                       size_t n)
 {
     head(to, name, "histogram", help);
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +68,8 @@ static void histograms(struct buf *to, const char *name, const char *help, const
             buf_addf(to, "%s_bucket{route=\"%s\",le=\"%g\"} %llu\n", name, list[i].route, (double)bounds_us[b] / 1e6,
                      (unsigned long long)so_far);
         }
-        buf_addf(to, "%s_bucket{route=\"%s\",le=\"+Inf\"} %llu\n", name, list[i].route, (unsigned long long)list[i].count);
+        buf_addf(to, "%s_bucket{route=\"%s\",le=\"+Inf\"} %llu\n", name, list[i].route,
+                 (unsigned long long)list[i].count);
         buf_addf(to, "%s_sum{route=\"%s\"} %.9g\n", name, list[i].route, (double)list[i].sum_ns / 1e9);
         buf_addf(to, "%s_count{route=\"%s\"} %llu\n", name, list[i].route, (unsigned long long)list[i].count);
     }
@@ -86,24 +88,31 @@ void metrics_write(const struct metrics *m, const struct metrics_gauges *g, stru
                m->latency, m->n_latency);
     histograms(to, "suanpan_work_duration_seconds", "On a worker: decoding, planning, encoding.", m->work, m->n_work);
     single(to, "suanpan_http_aborted_total", "counter", "Requests whose client went away.", (double)m->aborted);
-    single(to, "suanpan_http_framing_refused_total", "counter", "Requests refused by the header guard.", (double)m->framing_refused);
-    single(to, "suanpan_http_overload_refused_total", "counter", "Requests refused with 503 for overload.", (double)m->overload_refused);
+    single(to, "suanpan_http_framing_refused_total", "counter", "Requests refused by the header guard.",
+           (double)m->framing_refused);
+    single(to, "suanpan_http_overload_refused_total", "counter", "Requests refused with 503 for overload.",
+           (double)m->overload_refused);
     single(to, "suanpan_http_deadline_cut_total", "counter", "Connections cut by a deadline.", (double)m->deadline_cut);
     single(to, "suanpan_http_response_bytes_total", "counter", "Bytes of bodies sent.", (double)m->response_bytes);
     single(to, "suanpan_http_connections", "gauge", "Open connections.", (double)g->connections);
-    single(to, "suanpan_work_in_flight", "gauge", "Requests on the worker pool, waiting ones included.", (double)g->in_flight);
-    single(to, "suanpan_work_in_flight_limit", "gauge", "Above it requests are refused with 503.", (double)g->max_in_flight);
+    single(to, "suanpan_work_in_flight", "gauge", "Requests on the worker pool, waiting ones included.",
+           (double)g->in_flight);
+    single(to, "suanpan_work_in_flight_limit", "gauge", "Above it requests are refused with 503.",
+           (double)g->max_in_flight);
     single(to, "suanpan_ready", "gauge", "1 when /readyz says 200.", g->ready);
-    single(to, "suanpan_catalog_revision", "gauge", "Revision of the catalog that answers.", (double)g->catalog_revision);
+    single(to, "suanpan_catalog_revision", "gauge", "Revision of the catalog that answers.",
+           (double)g->catalog_revision);
     single(to, "suanpan_db_schema_version", "gauge", "Newest migration of the database.", g->schema_version);
     single(to, "suanpan_db_writable", "gauge", "1 when the database takes writes.", g->db_writable);
     single(to, "suanpan_db_corrupt", "gauge", "1 when a read or write hit corruption.", g->db_corrupt);
-    single(to, "suanpan_db_busy_retries_total", "counter", "Transactions run again because the database was busy.", (double)g->db_busy_retries);
+    single(to, "suanpan_db_busy_retries_total", "counter", "Transactions run again because the database was busy.",
+           (double)g->db_busy_retries);
     single(to, "process_uptime_seconds", "gauge", "Since the start.", (double)g->uptime_ns / 1e9);
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         single(to, "process_cpu_seconds_total", "counter", "User and system time.",
                (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
-        single(to, "process_max_resident_memory_bytes", "gauge", "The most memory ever held.", (double)usage.ru_maxrss * 1024);
+        single(to, "process_max_resident_memory_bytes", "gauge", "The most memory ever held.",
+               (double)usage.ru_maxrss * 1024);
     }
 }

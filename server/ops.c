@@ -6,7 +6,8 @@
 #include "planner/offers/engine.h"
 #include "server/srv.h"
 
-static const char *const routes[][2] = {{"/healthz", "GET /healthz"}, {"/readyz", "GET /readyz"}, {"/metrics", "GET /metrics"}};
+static const char *const routes[][2] = {
+    {"/healthz", "GET /healthz"}, {"/readyz", "GET /readyz"}, {"/metrics", "GET /metrics"}};
 
 bool ops_owns(const char *path, const char **ret_route)
 {

@@ -81,8 +81,9 @@ static struct MHD_Response *api_response(struct request *r, unsigned *ret_status
     struct api_response *res = &r->res;
     bool cache_control = false, tagged = false, retry = false;
     static char nothing[] = "";
-    struct MHD_Response *m = MHD_create_response_from_buffer(res->body_len, res->body != NULL ? res->body : nothing,
-                                                             res->body != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *m =
+        MHD_create_response_from_buffer(res->body_len, res->body != NULL ? res->body : nothing,
+                                        res->body != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (m == NULL)
         return NULL;
     *ret_status = (unsigned)res->status;

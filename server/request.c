@@ -57,7 +57,8 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *n
     struct collected *all = cls;
     (void)kind;
     if (all->n < GUARD_HEADERS_MAX)
-        all->headers[all->n] = (struct guard_header){name, value != NULL ? value : "", name_len, value != NULL ? value_len : 0};
+        all->headers[all->n] =
+            (struct guard_header){name, value != NULL ? value : "", name_len, value != NULL ? value_len : 0};
     all->n++;
     return MHD_YES;
 }

@@ -91,10 +91,10 @@ struct request {
     struct api_response res;
     const struct asset *asset; /* the answer is this file, not `res` */
     struct buf body;
-    bool own_route;   /* answered by ops.c */
-    bool refused;     /* `res` is a refusal already; the body is swallowed */
-    bool close;       /* the connection ends with this answer */
-    bool gzipped;     /* res.body is coded */
+    bool own_route; /* answered by ops.c */
+    bool refused;   /* `res` is a refusal already; the body is swallowed */
+    bool close;     /* the connection ends with this answer */
+    bool gzipped;   /* res.body is coded */
     uint64_t swallowed, started_ns, work_ns, sent;
     int status;
 };

@@ -285,8 +285,8 @@ int catalog_index(struct catalog *c, struct err *err)
     struct catalog_lookup *l = arena_alloc(c->arena, sizeof *l);
     if (l == NULL)
         return err_set(err, ERR_NOMEM, "no room for the catalog's indexes");
-    if (INDEX(gpus) != 0 || INDEX(models) != 0 || INDEX(providers) != 0 || INDEX(links) != 0 ||
-        INDEX(networks) != 0 || INDEX(storages) != 0 || INDEX(schedulers) != 0 || INDEX(skus) != 0)
+    if (INDEX(gpus) != 0 || INDEX(models) != 0 || INDEX(providers) != 0 || INDEX(links) != 0 || INDEX(networks) != 0 ||
+        INDEX(storages) != 0 || INDEX(schedulers) != 0 || INDEX(skus) != 0)
         return -1;
     if (check_links(c, err) != 0 || index_gpu_names(c, l, err) != 0 || index_prices(c, l, err) != 0 ||
         index_params(c, err) != 0)

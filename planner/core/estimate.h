@@ -29,14 +29,14 @@ struct training_estimate {
     double step_time_s, tokens_per_s, tokens_per_s_per_gpu, samples_per_s;
     double tflops_per_gpu, mfu_pct; /* model FLOPs, causal attention, against the dense peak of the precision */
     double communication_share, bubble_share, data_wait_share; /* of the step */
-    double scaling_efficiency; /* per-GPU throughput against one node of the same card (one GPU when one node) */
+    double scaling_efficiency;    /* per-GPU throughput against one node of the same card (one GPU when one node) */
     double gpu_hours, wall_hours; /* one run, with run-level overheads; NAN without an amount of work */
     double tokens_per_s_per_gpu_low, tokens_per_s_per_gpu_high;
     int global_batch;
-    double run_overhead;       /* share added by failures, checkpoints, evaluation: 0.03 */
-    double checkpoint_gb;      /* size of one checkpoint */
+    double run_overhead;      /* share added by failures, checkpoints, evaluation: 0.03 */
+    double checkpoint_gb;     /* size of one checkpoint */
     enum precision precision; /* what the card runs, which may not be what was asked */
-    double host_memory_gb;     /* needed per node */
+    double host_memory_gb;    /* needed per node */
 };
 
 struct serving_estimate {
@@ -48,14 +48,14 @@ struct serving_estimate {
 struct estimate {
     enum fits fits;
     struct memory_estimate memory;
-    struct layout layout;      /* used or found */
+    struct layout layout; /* used or found */
     bool has_training, has_serving;
     struct training_estimate training;
     struct serving_estimate serving;
     enum confidence confidence;
     struct note_list assumptions, warnings;
-    struct trace trace;        /* empty unless asked for */
-    bool has_runner_up;        /* the layout search's second best and why it lost */
+    struct trace trace; /* empty unless asked for */
+    bool has_runner_up; /* the layout search's second best and why it lost */
     struct layout runner_up;
     struct note runner_up_reason;
 };

@@ -8,20 +8,31 @@
 #define GIB 1073741824.0
 
 static const char *const CLASSES[GPU_CLASS_COUNT] = {
-    [GPU_CLASS_OTHER] = "other", [GPU_VOLTA] = "volta", [GPU_TURING] = "turing", [GPU_AMPERE] = "ampere",
-    [GPU_AMPERE_GDDR] = "ampere_gddr", [GPU_ADA] = "ada", [GPU_HOPPER] = "hopper", [GPU_BLACKWELL] = "blackwell",
-    [GPU_BLACKWELL_GDDR] = "blackwell_gddr", [GPU_CDNA2] = "cdna2", [GPU_CDNA3] = "cdna3", [GPU_CDNA4] = "cdna4",
+    [GPU_CLASS_OTHER] = "other",
+    [GPU_VOLTA] = "volta",
+    [GPU_TURING] = "turing",
+    [GPU_AMPERE] = "ampere",
+    [GPU_AMPERE_GDDR] = "ampere_gddr",
+    [GPU_ADA] = "ada",
+    [GPU_HOPPER] = "hopper",
+    [GPU_BLACKWELL] = "blackwell",
+    [GPU_BLACKWELL_GDDR] = "blackwell_gddr",
+    [GPU_CDNA2] = "cdna2",
+    [GPU_CDNA3] = "cdna3",
+    [GPU_CDNA4] = "cdna4",
     [GPU_ASCEND] = "ascend",
 };
 
 static const char *const INTRA[INTRA_COUNT] = {
     [INTRA_NVSWITCH] = "nvswitch", [INTRA_NVLINK] = "nvlink", [INTRA_NVLINK_BRIDGE] = "nvlink_bridge",
-    [INTRA_XGMI] = "xgmi", [INTRA_HCCS] = "hccs", [INTRA_PCIE3] = "pcie3", [INTRA_PCIE4] = "pcie4",
-    [INTRA_PCIE5] = "pcie5",
+    [INTRA_XGMI] = "xgmi",         [INTRA_HCCS] = "hccs",     [INTRA_PCIE3] = "pcie3",
+    [INTRA_PCIE4] = "pcie4",       [INTRA_PCIE5] = "pcie5",
 };
 
 static const char *const INTER[INTER_COUNT] = {
-    [INTER_INFINIBAND] = "infiniband", [INTER_ROCE] = "roce", [INTER_ETHERNET] = "ethernet",
+    [INTER_INFINIBAND] = "infiniband",
+    [INTER_ROCE] = "roce",
+    [INTER_ETHERNET] = "ethernet",
 };
 
 const char *gpu_class_name(enum gpu_class c)

@@ -10,17 +10,17 @@
 /* Architecture generation: what calibration rows are keyed by. Names: see gpu_class_name. */
 enum gpu_class {
     GPU_CLASS_OTHER = 0,
-    GPU_VOLTA,     /* V100 */
-    GPU_TURING,    /* T4, RTX 8000 */
-    GPU_AMPERE,    /* A100, A800, A30 (HBM) */
-    GPU_AMPERE_GDDR, /* A10, A40, A5000, A6000, RTX 30 */
-    GPU_ADA,       /* L4, L20, L40, L40S, RTX 40, 6000 Ada */
-    GPU_HOPPER,    /* H100, H800, H20, H200, GH200 */
-    GPU_BLACKWELL, /* B200, B300, GB200, GB300 */
+    GPU_VOLTA,          /* V100 */
+    GPU_TURING,         /* T4, RTX 8000 */
+    GPU_AMPERE,         /* A100, A800, A30 (HBM) */
+    GPU_AMPERE_GDDR,    /* A10, A40, A5000, A6000, RTX 30 */
+    GPU_ADA,            /* L4, L20, L40, L40S, RTX 40, 6000 Ada */
+    GPU_HOPPER,         /* H100, H800, H20, H200, GH200 */
+    GPU_BLACKWELL,      /* B200, B300, GB200, GB300 */
     GPU_BLACKWELL_GDDR, /* RTX 5090, RTX PRO 6000 */
-    GPU_CDNA2,     /* MI210, MI250X */
-    GPU_CDNA3,     /* MI300X, MI325X */
-    GPU_CDNA4,     /* MI350X, MI355X */
+    GPU_CDNA2,          /* MI210, MI250X */
+    GPU_CDNA3,          /* MI300X, MI325X */
+    GPU_CDNA4,          /* MI350X, MI355X */
     GPU_ASCEND,
     GPU_CLASS_COUNT
 };
@@ -33,9 +33,9 @@ struct gpu {
     const char *name; /* "A100-80G-SXM4" */
     const char *vendor, *form_factor, *memory_type, *link_type;
     enum gpu_class gpu_class;
-    double memory_gb;       /* label: 80 */
-    double usable_gib;      /* what a framework sees; always > 0 once loaded (0.99 x label HBM, 0.925 GDDR with ECC) */
-    bool usable_measured;   /* usable_gib was read on a machine, not derived */
+    double memory_gb;     /* label: 80 */
+    double usable_gib;    /* what a framework sees; always > 0 once loaded (0.99 x label HBM, 0.925 GDDR with ECC) */
+    bool usable_measured; /* usable_gib was read on a machine, not derived */
     double mem_bw_gb_s;
     double bf16_tflops, fp16_tflops, fp8_tflops, fp4_tflops, int8_tops, fp32_tflops, tf32_tflops;
     double link_gb_s_bidir; /* card-to-card link, total of both directions; 0 = none */
@@ -46,7 +46,7 @@ struct gpu {
     const char *confidence; /* high, medium, low */
     const char *source;
     const char *source_date;
-    const char *note;       /* "" or what a reader must know, including which figures are unverified */
+    const char *note; /* "" or what a reader must know, including which figures are unverified */
 };
 
 enum intra_link {
@@ -76,11 +76,12 @@ struct shape {
     int gpus_per_node;     /* >= 1 */
     int nodes;             /* >= 1 */
     enum intra_link intra; /* INTRA_UNSTATED: the card's own best (hardware_default_intra) */
-    enum inter_link inter; /* INTER_NONE with nodes > 1: not stated; a good fabric of the card's generation is assumed */
+    enum inter_link
+        inter; /* INTER_NONE with nodes > 1: not stated; a good fabric of the card's generation is assumed */
     double inter_gbps_per_node; /* Gbit/s of one node; 0 = not stated */
-    double gpu_memory_gb;  /* label override (e.g. a 96 GB variant); 0 = the card's */
-    double host_memory_gb; /* 0 = not stated */
-    double storage_gb_s;   /* shared storage read rate of the whole job; 0 = not stated (never a bottleneck) */
+    double gpu_memory_gb;       /* label override (e.g. a 96 GB variant); 0 = the card's */
+    double host_memory_gb;      /* 0 = not stated */
+    double storage_gb_s;        /* shared storage read rate of the whole job; 0 = not stated (never a bottleneck) */
 };
 
 int shape_gpus(const struct shape *s);

@@ -15,32 +15,32 @@ enum ffn_kind { FFN_UNSTATED = 0, FFN_GATED, FFN_PLAIN };
 enum tri { TRI_UNSTATED = 0, TRI_NO, TRI_YES };
 
 struct model {
-    const char *id;   /* preset id, or "" for a caller's own */
+    const char *id; /* preset id, or "" for a caller's own */
     const char *name;
     double params;        /* total, count (not billions); 0 = not stated */
     double active_params; /* per token; 0 = not stated, = params for dense */
     int layers, hidden, heads, kv_heads, head_dim;
-    int intermediate;       /* FFN width of one expert where MoE, of the FFN where dense */
-    int dense_intermediate; /* FFN width of the leading dense layers of a MoE; 0 = none */
-    int dense_layers;       /* how many leading dense layers a MoE has */
-    int shared_intermediate;/* total width of shared experts; 0 = none */
+    int intermediate;        /* FFN width of one expert where MoE, of the FFN where dense */
+    int dense_intermediate;  /* FFN width of the leading dense layers of a MoE; 0 = none */
+    int dense_layers;        /* how many leading dense layers a MoE has */
+    int shared_intermediate; /* total width of shared experts; 0 = none */
     int vocab;
-    int experts, experts_per_token; /* 0 = dense */
-    int moe_every;          /* a MoE layer every n layers; 0 or 1 = every layer */
+    int experts, experts_per_token;                           /* 0 = dense */
+    int moe_every;                                            /* a MoE layer every n layers; 0 or 1 = every layer */
     int kv_lora_rank, q_lora_rank, rope_head_dim, v_head_dim; /* MLA; 0 = none */
-    int window;             /* sliding window; 0 = none */
+    int window;                                               /* sliding window; 0 = none */
     int full_attention_layers; /* layers with full-length KV; 0 = all. The rest have a window (window > 0) or are
                                   linear/state-space layers with constant state (window == 0) */
-    bool no_attention;      /* every layer keeps a constant state (Mamba, RWKV): no cache that grows */
+    bool no_attention;         /* every layer keeps a constant state (Mamba, RWKV): no cache that grows */
     int max_context;
     enum ffn_kind ffn;
     enum tri tied_embeddings;
-    enum tri causal;        /* TRI_NO for encoders */
+    enum tri causal; /* TRI_NO for encoders */
     enum tri qkv_bias, qk_norm;
-    int norms_per_layer;    /* 0 = 2 (1: parallel attention and FFN, 4: Gemma-2/3) */
-    enum tri norm_bias;     /* LayerNorm with a bias (RMSNorm: no) */
-    enum tri linear_bias;   /* a bias on every attention and FFN matrix (GPT-2, BLOOM, OPT, BERT) */
-    int learned_positions;  /* rows of a learned position (and segment) table; 0 = rotary or ALiBi */
+    int norms_per_layer;   /* 0 = 2 (1: parallel attention and FFN, 4: Gemma-2/3) */
+    enum tri norm_bias;    /* LayerNorm with a bias (RMSNorm: no) */
+    enum tri linear_bias;  /* a bias on every attention and FFN matrix (GPT-2, BLOOM, OPT, BERT) */
+    int learned_positions; /* rows of a learned position (and segment) table; 0 = rotary or ALiBi */
     /* Work that is no transformer (training.method custom) and diffusion/speech presets: */
     double flops_per_sample; /* forward, per sample or image; 0 = not stated */
     const char *source, *source_date, *confidence;

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /* Conventions of published decoders (docs/planner-training.md, "A model from its size"). */
-#define WIDTH_PER_LAYER 128.0       /* hidden / layers of 7B to 405B */
-#define FULL_RATIO_FROM_PARAMS 7e9  /* smaller models are deeper for their width */
+#define WIDTH_PER_LAYER 128.0      /* hidden / layers of 7B to 405B */
+#define FULL_RATIO_FROM_PARAMS 7e9 /* smaller models are deeper for their width */
 #define HEAD_WIDTH 128
 #define SMALL_HEAD_WIDTH 64
 #define MODERN_VOCAB 128256
@@ -46,8 +46,8 @@ static bool check_stated(const struct model *m, const char *pointer, struct faul
     if (m->params <= 0 && !(m->hidden > 0 && m->layers > 0))
         fault_add(faults, pointer, "model_unknown", "neither a size (params_b) nor layers and hidden are stated");
     if (m->heads > 0 && m->kv_heads > 0 && m->heads % m->kv_heads != 0)
-        fault_add(faults, below(pointer, "/kv_heads").at, "kv_heads_not_dividing", "kv_heads %d does not divide heads %d",
-                  m->kv_heads, m->heads);
+        fault_add(faults, below(pointer, "/kv_heads").at, "kv_heads_not_dividing",
+                  "kv_heads %d does not divide heads %d", m->kv_heads, m->heads);
     if (m->params > 0 && m->active_params > m->params)
         fault_add(faults, below(pointer, "/active_params_b").at, "active_above_total",
                   "%.6g active parameters of %.6g in total", m->active_params, m->params);
@@ -172,8 +172,8 @@ static void complete_experts(struct model *m, struct note_list *assumed)
         }
         return;
     }
-    double trunk = m->layers * model_attention_params(m) +
-                   model_embedding_params(m) * (m->tied_embeddings == TRI_YES ? 1 : 2);
+    double trunk =
+        m->layers * model_attention_params(m) + model_embedding_params(m) * (m->tied_embeddings == TRI_YES ? 1 : 2);
     double active_experts = fmax(m->active_params - trunk, 0.3 * m->active_params);
     double all_experts = fmax(m->params - trunk, active_experts);
     m->experts_per_token = DEFAULT_TOPK;

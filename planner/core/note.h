@@ -20,7 +20,7 @@ enum note_arg_kind { NOTE_NUMBER, NOTE_TEXT, NOTE_MONEY, NOTE_DATE, NOTE_PERCENT
 struct note_arg {
     const char *name; /* placeholder {name} in the message catalogs */
     enum note_arg_kind kind;
-    union { /* by kind: a plan holds hundreds of notes */
+    union {               /* by kind: a plan holds hundreds of notes */
         double number;    /* NOTE_NUMBER; NOTE_PERCENT as a share 0..1 */
         const char *text; /* NOTE_TEXT */
         int64_t minor;    /* NOTE_MONEY, in the plan's currency */
@@ -29,8 +29,8 @@ struct note_arg {
 };
 
 struct note {
-    const char *code;  /* static string, lower_snake; also the message catalog key "note.<code>" */
-    double short_by;   /* by how much a limit is missed, in the rule's unit; NAN where it makes no sense */
+    const char *code; /* static string, lower_snake; also the message catalog key "note.<code>" */
+    double short_by;  /* by how much a limit is missed, in the rule's unit; NAN where it makes no sense */
     unsigned n_args;
     struct note_arg args[NOTE_ARGS_MAX];
 };

@@ -19,10 +19,10 @@
 struct param {
     const char *key; /* unique, as above */
     double value;
-    double min, max;     /* bounds for an override by a request */
+    double min, max; /* bounds for an override by a request */
     const char *unit;
-    bool overridable;    /* may appear in workload.assumptions */
-    const char *kind;    /* "assumption" or "calibration" */
+    bool overridable;                                   /* may appear in workload.assumptions */
+    const char *kind;                                   /* "assumption" or "calibration" */
     const char *gpu_class, *precision, *workload_class; /* calibration rows; "" where it does not apply */
     const char *evidence;
     const char *source;
@@ -42,7 +42,10 @@ struct param_field {
     size_t offset; /* offsetof a double */
 };
 
-#define PARAM_FIELD(type, member, key) {(key), offsetof(type, member)}
+#define PARAM_FIELD(type, member, key)                                                                                 \
+    {                                                                                                                  \
+        (key), offsetof(type, member)                                                                                  \
+    }
 
 /* Fills every field of *ret_struct; ERR_NOT_FOUND names the first missing key. */
 int param_bind(const struct param_table *t, const struct param_field *fields, size_t n, void *ret_struct,

@@ -90,8 +90,7 @@ static void check_serving(const struct serving *s, struct place *p, bool need_am
         fault_add(faults, at(p, "/serving"), "mutually_exclusive",
                   "give one of requests_per_s, concurrency and users, not %d of them", loads);
     if (need_amount && !trains && loads == 0)
-        fault_add(faults, at(p, "/serving"), "required",
-                  "no load: give one of requests_per_s, concurrency and users");
+        fault_add(faults, at(p, "/serving"), "required", "no load: give one of requests_per_s, concurrency and users");
     if (s->requests_per_user_hour > 0 && s->users <= 0)
         fault_add(faults, at(p, "/serving/requests_per_user_hour"), "impossible_pair",
                   "requests_per_user_hour needs users");
@@ -116,8 +115,8 @@ static void check_constraints(const struct constraints *c, struct place *p, stru
         char start[DATE_TEXT_MAX], deadline[DATE_TEXT_MAX];
         date_text(c->start_on, start);
         date_text(c->deadline_on, deadline);
-        fault_add(faults, at(p, "/constraints/deadline_on"), "impossible_pair", "the deadline %s is before the start %s",
-                  deadline, start);
+        fault_add(faults, at(p, "/constraints/deadline_on"), "impossible_pair",
+                  "the deadline %s is before the start %s", deadline, start);
     }
     bool any = false;
     for (int k = 0; k < KIND_COUNT; k++)
@@ -148,8 +147,8 @@ static void check_against_model(const struct layout *l, const struct model *m, s
     int64_t stages = (int64_t)(l->pp > 0 ? l->pp : 1) * (l->vpp > 0 ? l->vpp : 1);
     /* Schedulers may count the embedding and the head as layers of their own: 96 stages of 94 layers are in use. */
     if (m->layers > 0 && stages > m->layers + 2)
-        fault_add(faults, at(p, "/pp"), "impossible_pair", "%lld pipeline stages of %d layers",
-                  (long long)stages, m->layers);
+        fault_add(faults, at(p, "/pp"), "impossible_pair", "%lld pipeline stages of %d layers", (long long)stages,
+                  m->layers);
     bool mixture_by_size = m->active_params > 0 && m->active_params < m->params;
     if (l->ep > 1 && m->experts == 0 && !mixture_by_size)
         fault_add(faults, at(p, "/ep"), "impossible_pair", "ep %d, but the model has no experts", l->ep);

@@ -38,13 +38,46 @@ enum priority { PRIORITY_UNSTATED = 0, PRIORITY_CHEAPEST, PRIORITY_BALANCED, PRI
 enum option_kind { KIND_SINGLE_MACHINE = 0, KIND_SMALL_CLUSTER, KIND_HYBRID_CLOUD, KIND_UNIVERSITY_TIME, KIND_COUNT };
 enum language { LANG_ZH_CN = 0, LANG_EN };
 enum engine {
-    ENGINE_UNSTATED = 0, ENGINE_VLLM, ENGINE_SGLANG, ENGINE_TENSORRT_LLM, ENGINE_LMDEPLOY, ENGINE_MINDIE,
-    ENGINE_LLAMA_CPP, ENGINE_TGI, ENGINE_TRANSFORMERS, ENGINE_EXLLAMAV2, ENGINE_MLC, ENGINE_AUTOAWQ, ENGINE_ATOM
+    ENGINE_UNSTATED = 0,
+    ENGINE_VLLM,
+    ENGINE_SGLANG,
+    ENGINE_TENSORRT_LLM,
+    ENGINE_LMDEPLOY,
+    ENGINE_MINDIE,
+    ENGINE_LLAMA_CPP,
+    ENGINE_TGI,
+    ENGINE_TRANSFORMERS,
+    ENGINE_EXLLAMAV2,
+    ENGINE_MLC,
+    ENGINE_AUTOAWQ,
+    ENGINE_ATOM
 };
 enum weight_format {
-    WF_UNSTATED = 0, WF_BF16, WF_FP16, WF_FP32, WF_FP8, WF_FP8_FBGEMM, WF_INT8, WF_INT8_WEIGHT_ONLY, WF_GPTQ, WF_AWQ,
-    WF_INT4, WF_BNB4, WF_NVFP4, WF_MXFP4, WF_Q4F16, WF_EXL2, WF_GGUF, WF_GGUF_F16, WF_GGUF_Q2_K, WF_GGUF_Q3_K_M,
-    WF_GGUF_IQ4_XS, WF_GGUF_Q4_K_M, WF_GGUF_Q5_K_M, WF_GGUF_Q6_K, WF_GGUF_Q8_0
+    WF_UNSTATED = 0,
+    WF_BF16,
+    WF_FP16,
+    WF_FP32,
+    WF_FP8,
+    WF_FP8_FBGEMM,
+    WF_INT8,
+    WF_INT8_WEIGHT_ONLY,
+    WF_GPTQ,
+    WF_AWQ,
+    WF_INT4,
+    WF_BNB4,
+    WF_NVFP4,
+    WF_MXFP4,
+    WF_Q4F16,
+    WF_EXL2,
+    WF_GGUF,
+    WF_GGUF_F16,
+    WF_GGUF_Q2_K,
+    WF_GGUF_Q3_K_M,
+    WF_GGUF_IQ4_XS,
+    WF_GGUF_Q4_K_M,
+    WF_GGUF_Q5_K_M,
+    WF_GGUF_Q6_K,
+    WF_GGUF_Q8_0
 };
 enum scenario { SCEN_UNSTATED = 0, SCEN_FIXED_BATCH, SCEN_OFFLINE, SCEN_SERVER, SCEN_SINGLE_STREAM };
 
@@ -64,12 +97,27 @@ enum verdict {
 
 /* Wire name of an enum value <-> value, one table each (workload_names.c): workload_enum_name(ENUM_METHOD, v). */
 enum workload_enum {
-    ENUM_METHOD, ENUM_PRECISION, ENUM_OPTIMIZER, ENUM_LOSS_IMPL, ENUM_SHARDING, ENUM_OFFLOAD, ENUM_RECOMPUTE,
-    ENUM_GRAD_SYNC, ENUM_EP_DISPATCH, ENUM_TEAM, ENUM_PRIORITY, ENUM_KIND, ENUM_LANGUAGE, ENUM_ENGINE,
-    ENUM_WEIGHT_FORMAT, ENUM_SCENARIO, ENUM_FFN, ENUM_VERDICT
+    ENUM_METHOD,
+    ENUM_PRECISION,
+    ENUM_OPTIMIZER,
+    ENUM_LOSS_IMPL,
+    ENUM_SHARDING,
+    ENUM_OFFLOAD,
+    ENUM_RECOMPUTE,
+    ENUM_GRAD_SYNC,
+    ENUM_EP_DISPATCH,
+    ENUM_TEAM,
+    ENUM_PRIORITY,
+    ENUM_KIND,
+    ENUM_LANGUAGE,
+    ENUM_ENGINE,
+    ENUM_WEIGHT_FORMAT,
+    ENUM_SCENARIO,
+    ENUM_FFN,
+    ENUM_VERDICT
 };
-const char *workload_enum_name(enum workload_enum e, int value);            /* NULL for unstated or unknown */
-int workload_enum_parse(enum workload_enum e, const char *name, int *ret);  /* -1 when unknown */
+const char *workload_enum_name(enum workload_enum e, int value);           /* NULL for unstated or unknown */
+int workload_enum_parse(enum workload_enum e, const char *name, int *ret); /* -1 when unknown */
 /* "bf16, fp16, ..." for a refusal's detail. Static. */
 const char *workload_enum_choices(enum workload_enum e);
 
@@ -97,48 +145,48 @@ struct training {
     int global_batch;              /* sequences a step; 0 = chosen */
     int grad_accumulation;         /* 0 = derived */
     enum tri packed;
-    double mean_len;               /* unpacked data: mean real tokens of a sequence; 0 = not stated */
+    double mean_len; /* unpacked data: mean real tokens of a sequence; 0 = not stated */
     enum precision precision;
     enum optimizer optimizer;
-    int runs, parallel_runs;       /* 0 = 1 */
+    int runs, parallel_runs; /* 0 = 1 */
     double dataset_gb;
-    int checkpoints_kept;          /* 0 = default */
-    int lora_rank;                 /* 0 = default 16 */
-    double quant_bits;             /* qlora; 0 = 4 */
+    int checkpoints_kept; /* 0 = default */
+    int lora_rank;        /* 0 = default 16 */
+    double quant_bits;    /* qlora; 0 = 4 */
     enum tri compile, master_weights, train_embeddings, optimizer_in_backward;
     enum loss_impl loss_impl;
-    bool fp8_mx;                   /* fp8_recipe mxfp8 */
+    bool fp8_mx; /* fp8_recipe mxfp8 */
     /* method custom: */
-    double flops_per_sample;       /* forward + backward of one sample */
+    double flops_per_sample; /* forward + backward of one sample */
     double state_gb, activation_gb_per_sample;
 };
 
 /* What was read on real machines. */
 struct measured {
     bool stated;
-    const char *gpu; /* catalog id or alias as written */
-    int gpus, nodes; /* 0 = 1 */
+    const char *gpu;                                 /* catalog id or alias as written */
+    int gpus, nodes;                                 /* 0 = 1 */
     double tokens_per_s, samples_per_s, step_time_s; /* of the whole job; one of these or none */
-    int seq_len, global_batch; /* 0 = the workload's */
+    int seq_len, global_batch;                       /* 0 = the workload's */
     struct layout layout;
     double gpu_util_pct, memory_used_pct, peak_memory_gb, comm_share_pct, iteration_time_cv; /* < 0 = not stated */
-    double two_node_speedup, parallel_file_system_gbps; /* 0 = not stated */
+    double two_node_speedup, parallel_file_system_gbps;                                      /* 0 = not stated */
     enum verdict verdict; /* of the diagnosis these readings come from; INSUFFICIENT = not stated */
 };
 
 struct serving {
     bool stated;
-    bool own_model;      /* `model` below differs from the trained one */
+    bool own_model; /* `model` below differs from the trained one */
     struct model model;
-    double weight_bits, kv_bits; /* 0 = not stated */
+    double weight_bits, kv_bits;                                       /* 0 = not stated */
     double requests_per_s, concurrency, users, requests_per_user_hour; /* load: one of the first three, or none */
     double peak_factor;
     int input_tokens, output_tokens;
-    double ttft_ms, tpot_ms;  /* targets; 0 = none */
-    double hours_per_day;     /* 0 = 24 */
-    double months;            /* months_stated tells 0 (no serving wanted) from not stated */
+    double ttft_ms, tpot_ms; /* targets; 0 = none */
+    double hours_per_day;    /* 0 = 24 */
+    double months;           /* months_stated tells 0 (no serving wanted) from not stated */
     bool months_stated;
-    int spare_replicas;       /* < 0 = not stated */
+    int spare_replicas; /* < 0 = not stated */
     enum engine engine;
     const char *engine_version; /* NULL = not stated */
     enum weight_format weight_format;
@@ -160,20 +208,20 @@ struct constraints {
     date_t start_on, deadline_on; /* DATE_NONE = not stated */
     int64_t budget_minor;         /* 0 = none; in budget_currency */
     char budget_currency[4];
-    const char *city;             /* "hefei", "shenzhen", "wuhan", ... ; NULL = any */
+    const char *city; /* "hefei", "shenzhen", "wuhan", ... ; NULL = any */
     bool data_sensitive;
     enum tri can_desensitise;
     double egress_gb;
     enum team team;
-    int max_nodes;                /* 0 = no limit of the caller's */
+    int max_nodes; /* 0 = no limit of the caller's */
     bool allow_spot;
-    bool kinds[KIND_COUNT];       /* all true when not stated */
-    const char **gpus;            /* catalog ids; n = 0: any */
+    bool kinds[KIND_COUNT]; /* all true when not stated */
+    const char **gpus;      /* catalog ids; n = 0: any */
     size_t n_gpus;
     const char **providers;
     size_t n_providers;
-    bool mix_gpus;                /* the caller asks for different cards in one job: answered by slow_card_gates */
-    double wan_gbps;              /* customer's line for staging; 0 = default */
+    bool mix_gpus;   /* the caller asks for different cards in one job: answered by slow_card_gates */
+    double wan_gbps; /* customer's line for staging; 0 = default */
 };
 
 struct assumption_override {
@@ -182,15 +230,15 @@ struct assumption_override {
 };
 
 struct workload {
-    const char *name; /* NULL = none */
+    const char *name;   /* NULL = none */
     const char *preset; /* model preset as written, NULL when the architecture was given */
     struct model model;
     struct training training;
     struct measured measured;
     struct serving serving;
     struct constraints constraints;
-    enum priority priority;  /* UNSTATED = balanced */
-    char currency[4];        /* "CNY" when not stated */
+    enum priority priority; /* UNSTATED = balanced */
+    char currency[4];       /* "CNY" when not stated */
     enum language language;
     struct assumption_override *overrides;
     size_t n_overrides;

@@ -20,8 +20,7 @@
     X(OPT_ADAMW_8BIT, "adamw_8bit")                                                                                    \
     X(OPT_ADAFACTOR, "adafactor") X(OPT_SGD, "sgd") X(OPT_LION, "lion") X(OPT_MUON, "muon")
 #define LOSSES(X) X(LOSS_EAGER, "eager") X(LOSS_CHUNKED, "chunked") X(LOSS_FUSED, "fused")
-#define SHARDINGS(X)                                                                                                   \
-    X(SHARD_NONE, "none") X(SHARD_ZERO1, "zero1") X(SHARD_ZERO2, "zero2") X(SHARD_ZERO3, "zero3")
+#define SHARDINGS(X) X(SHARD_NONE, "none") X(SHARD_ZERO1, "zero1") X(SHARD_ZERO2, "zero2") X(SHARD_ZERO3, "zero3")
 #define OFFLOADS(X)                                                                                                    \
     X(OFFLOAD_NONE, "none")                                                                                            \
     X(OFFLOAD_OPTIMIZER, "optimizer") X(OFFLOAD_PARAMETERS, "parameters") X(OFFLOAD_ACTIVATIONS, "activations")
@@ -30,9 +29,10 @@
 #define EP_DISPATCHES(X) X(EP_DISPATCH_ALLTOALL, "alltoall") X(EP_DISPATCH_DEEPEP, "deepep")
 #define TEAMS(X)                                                                                                       \
     X(TEAM_NONE, "none")                                                                                               \
-    X(TEAM_SINGLE_NODE, "single_node") X(TEAM_SLURM, "slurm") X(TEAM_KUBERNETES, "kubernetes") X(TEAM_EXPERT, "expert")
-#define PRIORITIES(X)                                                                                                  \
-    X(PRIORITY_CHEAPEST, "cheapest") X(PRIORITY_BALANCED, "balanced") X(PRIORITY_FASTEST, "fastest")
+    X(TEAM_SINGLE_NODE, "single_node")                                                                                 \
+    X(TEAM_SLURM, "slurm") X(TEAM_KUBERNETES, "kubernetes") X(TEAM_EXPERT, "exper"                                     \
+                                                                           "t")
+#define PRIORITIES(X) X(PRIORITY_CHEAPEST, "cheapest") X(PRIORITY_BALANCED, "balanced") X(PRIORITY_FASTEST, "fastest")
 #define KINDS(X)                                                                                                       \
     X(KIND_SINGLE_MACHINE, "single_machine")                                                                           \
     X(KIND_SMALL_CLUSTER, "small_cluster")                                                                             \
@@ -93,7 +93,10 @@ struct enum_names {
 #define AS_NAME(value, text) [value] = (text),
 #define AS_CHOICE(value, text) ", " text
 #define NAMES(id, list) static const char *const id[] = {list(AS_NAME)};
-#define ROW(id, list) {id, sizeof id / sizeof *id, list(AS_CHOICE) ""}
+#define ROW(id, list)                                                                                                  \
+    {                                                                                                                  \
+        id, sizeof id / sizeof *id, list(AS_CHOICE) ""                                                                 \
+    }
 
 NAMES(methods, METHODS)
 NAMES(precisions, PRECISIONS)

@@ -17,7 +17,7 @@ void card_sample_init(struct card_sample *s)
                               .power_limit_w = NAN};
 }
 
-#define MIB_MAX 1e9   /* beyond are misreadings */
+#define MIB_MAX 1e9 /* beyond are misreadings */
 #define WATT_MAX 1e5
 
 /* One more sample of a mean; what is no number, or none that can be, is none. */

@@ -37,7 +37,6 @@ struct card_work *cards_find(struct cards *c, int index);
 
 /* The catalog's card for a name as drivers print it, maybe cut ("Tesla V100-SXM2..."), with the memory and power
  * limit that tell variants apart (NAN = not known). NULL when none fits. */
-const struct gpu *cards_match(const struct catalog *c, const char *name, double memory_total_mib,
-                              double power_limit_w);
+const struct gpu *cards_match(const struct catalog *c, const char *name, double memory_total_mib, double power_limit_w);
 
 #endif

@@ -80,10 +80,10 @@ static bool has_word_or_cut(const struct words *w, const char *word)
 /* Words that make a model another one where they stand alone, and those that never do. */
 static bool another_model(const struct words *name, const struct words *id)
 {
-    static const char *const neutral[] = {"nvidia", "amd",        "instinct",    "geforce", "tesla",     "quadro",
-                                          "graphics", "generation", "blackwell", "server",  "edition",   "workstation",
-                                          "gpu",    "device",     "huawei",      "hbm2",    "hbm2e",     "hbm3",
-                                          "hbm3e",  "with",       "max",         "q",       "mig",       "board"};
+    static const char *const neutral[] = {"nvidia",   "amd",        "instinct",  "geforce", "tesla",   "quadro",
+                                          "graphics", "generation", "blackwell", "server",  "edition", "workstation",
+                                          "gpu",      "device",     "huawei",    "hbm2",    "hbm2e",   "hbm3",
+                                          "hbm3e",    "with",       "max",       "q",       "mig",     "board"};
     for (int i = 0; i < name->n; i++) {
         const char *word = name->items[i];
         bool last_and_cut = name->cut && i == name->n - 1;
@@ -158,14 +158,14 @@ static double misfit(const struct gpu *g, const struct words *name, double total
     return form_penalty(name, &id, g) + memory_penalty(g, total_mib) + power_penalty(g, limit_w);
 }
 
-const struct gpu *cards_match(const struct catalog *c, const char *name, double memory_total_mib,
-                              double power_limit_w)
+const struct gpu *cards_match(const struct catalog *c, const char *name, double memory_total_mib, double power_limit_w)
 {
     if (name == NULL)
         return NULL;
     struct words words;
     split(name, &words);
-    const struct gpu *exact = words.cut ? NULL : catalog_gpu(c, name); /* what a cut name lacks is what tells variants */
+    const struct gpu *exact =
+        words.cut ? NULL : catalog_gpu(c, name); /* what a cut name lacks is what tells variants */
     if (exact != NULL && memory_penalty(exact, memory_total_mib) < 50)
         return exact;
     const struct gpu *best = NULL;

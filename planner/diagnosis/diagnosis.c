@@ -42,9 +42,17 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
 
 static void read_iterations(const struct diagnosis_input *in, struct arena *arena, struct iteration_stats *s)
 {
-    *s = (struct iteration_stats){.mean_s = NAN, .median_s = NAN, .cv = NAN, .steady_mean_s = NAN,
-                                  .steady_median_s = NAN, .steady_cv = NAN, .data_share = NAN, .samples_per_s = NAN,
-                                  .tokens_per_s = NAN, .tokens_per_s_per_gpu = NAN, .peak_memory_gb = NAN};
+    *s = (struct iteration_stats){.mean_s = NAN,
+                                  .median_s = NAN,
+                                  .cv = NAN,
+                                  .steady_mean_s = NAN,
+                                  .steady_median_s = NAN,
+                                  .steady_cv = NAN,
+                                  .data_share = NAN,
+                                  .samples_per_s = NAN,
+                                  .tokens_per_s = NAN,
+                                  .tokens_per_s_per_gpu = NAN,
+                                  .peak_memory_gb = NAN};
     char *text = text_clean(in->training_log, arena);
     if (text != NULL)
         read_training_log(text, arena, s);
@@ -155,7 +163,8 @@ static double recoverable(const struct diagnosis *d, const struct thresholds *t)
     return lost > 0 ? lost : t->recoverable_share;
 }
 
-/* The gravest of the reasons is the verdict; the others that speak follow, and of an insufficient one what is missing. */
+/* The gravest of the reasons is the verdict; the others that speak follow, and of an insufficient one what is missing.
+ */
 static void conclude(struct diagnosis *d, struct reason *reasons, size_t n, const struct thresholds *t)
 {
     size_t best = 0;
@@ -211,12 +220,15 @@ static void fill_measured(struct diagnosis *d, const struct thresholds *t, const
 
 static void start(struct diagnosis *d, struct arena *arena)
 {
-    *d = (struct diagnosis){.findings.arena = arena, .cards.arena = arena, .mean_utilisation_pct = NAN,
-                            .mean_memory_share = NAN, .mean_power_share = NAN};
+    *d = (struct diagnosis){.findings.arena = arena,
+                            .cards.arena = arena,
+                            .mean_utilisation_pct = NAN,
+                            .mean_memory_share = NAN,
+                            .mean_power_share = NAN};
 }
 
-int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena,
-                  struct diagnosis *ret, struct err *err)
+int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena, struct diagnosis *ret,
+                  struct err *err)
 {
     struct thresholds t;
     if (thresholds_bind(&c->params, &t, err) != 0)

@@ -27,18 +27,18 @@ struct diagnosis_input {
 };
 
 struct card_reading {
-    int index;            /* as printed; by order where the paste lacks it */
-    const char *name;     /* as printed, maybe cut ("Tesla V100-SXM2..."); NULL when not there */
-    const char *bus_id;   /* NULL when not there */
-    const struct gpu *gpu; /* NULL: none or more than one card of the catalog fits the name */
+    int index;                                /* as printed; by order where the paste lacks it */
+    const char *name;                         /* as printed, maybe cut ("Tesla V100-SXM2..."); NULL when not there */
+    const char *bus_id;                       /* NULL when not there */
+    const struct gpu *gpu;                    /* NULL: none or more than one card of the catalog fits the name */
     double memory_used_mib, memory_total_mib; /* as printed */
     double memory_used_gb, memory_total_gb;   /* GB = 1e9 bytes */
-    double utilisation_pct;   /* mean over samples */
-    double memory_busy_pct;   /* memory controller, mean over samples */
-    double memory_busy_working_pct; /* the same over the samples in which the card worked */
+    double utilisation_pct;                   /* mean over samples */
+    double memory_busy_pct;                   /* memory controller, mean over samples */
+    double memory_busy_working_pct;           /* the same over the samples in which the card worked */
     double power_w, power_limit_w;
-    unsigned samples;     /* readings of this card averaged */
-    bool mig;             /* utilisation is not reported under MIG */
+    unsigned samples; /* readings of this card averaged */
+    bool mig;         /* utilisation is not reported under MIG */
     int mig_devices;
     enum verdict verdict;
 };
@@ -46,36 +46,36 @@ struct card_reading {
 struct topology {
     bool read;
     int gpus, nics;
-    const char *link;          /* GPU0 to GPU1 as printed: "NV12", "PHB"; NULL with fewer than two cards */
-    const char *const *kinds;  /* distinct GPU-to-GPU links, sorted */
+    const char *link;         /* GPU0 to GPU1 as printed: "NV12", "PHB"; NULL with fewer than two cards */
+    const char *const *kinds; /* distinct GPU-to-GPU links, sorted */
     size_t n_kinds;
     const char *const *nic_links; /* GPU0 to each NIC, where the paste has those columns */
     size_t n_nic_links;
     int nvlink_pairs, pcie_pairs;
-    bool nvlink_connected;     /* every card reaches every other over NVLink alone */
+    bool nvlink_connected; /* every card reaches every other over NVLink alone */
     bool pcie_bound;
 };
 
 struct iteration_stats {
     bool read;
-    const char *framework;     /* "Megatron-LM", ...; NULL = not recognised */
-    size_t n;                  /* iteration times read */
+    const char *framework;                            /* "Megatron-LM", ...; NULL = not recognised */
+    size_t n;                                         /* iteration times read */
     double mean_s, median_s, cv;                      /* over all of them */
     double steady_mean_s, steady_median_s, steady_cv; /* warm-up and pauses left out; NAN below 2 */
     size_t steady_n, warmup_left_out, pauses_left_out;
-    bool smoothed;             /* only a progress bar's running mean: no basis for a variation */
-    double data_share;         /* share of an iteration spent waiting for data, where printed */
+    bool smoothed;     /* only a progress bar's running mean: no basis for a variation */
+    double data_share; /* share of an iteration spent waiting for data, where printed */
     double samples_per_s, tokens_per_s, tokens_per_s_per_gpu; /* as printed last, NAN when not */
     double peak_memory_gb;
     int global_batch, seq_len; /* 0 = not printed */
 };
 
 struct finding {
-    struct note note;          /* code and figures, rendered from api/messages */
-    enum verdict verdict;      /* what it speaks for */
-    const char *metric;        /* "utilisation_pct", "iteration_time_cv", ... */
-    double value, threshold;   /* NAN where it makes no sense */
-    int card;                  /* index of the card it is about; -1 = all */
+    struct note note;        /* code and figures, rendered from api/messages */
+    enum verdict verdict;    /* what it speaks for */
+    const char *metric;      /* "utilisation_pct", "iteration_time_cv", ... */
+    double value, threshold; /* NAN where it makes no sense */
+    int card;                /* index of the card it is about; -1 = all */
 };
 
 struct finding_list {
@@ -92,20 +92,20 @@ struct card_list {
 
 struct diagnosis {
     enum verdict verdict;
-    bool expand;               /* adding cards is right */
-    double recoverable_share;  /* of the present cost, by mending what is wrong; 0 where nothing is */
+    bool expand;                  /* adding cards is right */
+    double recoverable_share;     /* of the present cost, by mending what is wrong; 0 where nothing is */
     struct finding_list findings; /* the verdict's own first */
     struct card_list cards;
     struct topology topology;
     struct iteration_stats iterations;
-    const char *driver, *cuda; /* NULL when not there */
+    const char *driver, *cuda;                                        /* NULL when not there */
     double mean_utilisation_pct, mean_memory_share, mean_power_share; /* over cards; NAN when not read */
-    struct measured measured;  /* ready for a workload; .stated false when nothing of it was read */
+    struct measured measured; /* ready for a workload; .stated false when nothing of it was read */
 };
 
 /* ERR_NOT_FOUND: a threshold is missing from the catalog's parameters; ERR_NOMEM. Never fails on the texts. */
-int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena,
-                  struct diagnosis *ret, struct err *err);
+int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, struct arena *arena, struct diagnosis *ret,
+                  struct err *err);
 
 /* The same verdict from a workload's measured block (no cards, no topology). `params`: the thresholds, with what a
  * request overrides; NULL = the catalog's own. */

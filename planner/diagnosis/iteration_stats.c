@@ -12,13 +12,13 @@
 
 #include "planner/diagnosis/readers.h"
 
-#define WARMUP_FACTOR 1.5   /* of the median of the rest: still warming up */
-#define WARMUP_SHARE 5      /* at most every fifth iteration, but two in any case */
-#define PAUSE_FACTOR 1.5    /* of the median, with an evaluation or checkpoint logged */
-#define SPIKE_FACTOR 3.0    /* of the median, without any word about it */
-#define SPIKE_FAR 25        /* iterations between two such that have nothing to do with each other */
-#define SPIKE_REGULAR 10    /* the shortest distance of regular evaluations */
-#define SPIKE_RUN_MIN 8     /* in fewer iterations a lone spike may well be the rule */
+#define WARMUP_FACTOR 1.5 /* of the median of the rest: still warming up */
+#define WARMUP_SHARE 5    /* at most every fifth iteration, but two in any case */
+#define PAUSE_FACTOR 1.5  /* of the median, with an evaluation or checkpoint logged */
+#define SPIKE_FACTOR 3.0  /* of the median, without any word about it */
+#define SPIKE_FAR 25      /* iterations between two such that have nothing to do with each other */
+#define SPIKE_REGULAR 10  /* the shortest distance of regular evaluations */
+#define SPIKE_RUN_MIN 8   /* in fewer iterations a lone spike may well be the rule */
 
 static int by_value(const void *a, const void *b)
 {
@@ -111,8 +111,8 @@ void iteration_statistics(const double *times_s, const bool *after_pause, size_t
     ret->median_s = median(times_s, n, scratch);
     ret->cv = variation(times_s, n);
     size_t warmup = warmup_length(times_s, n, scratch);
-    size_t steady =
-        leave_out_pauses(times_s + warmup, after_pause == NULL ? NULL : after_pause + warmup, n - warmup, scratch, kept);
+    size_t steady = leave_out_pauses(times_s + warmup, after_pause == NULL ? NULL : after_pause + warmup, n - warmup,
+                                     scratch, kept);
     ret->warmup_left_out = warmup;
     ret->pauses_left_out = n - warmup - steady;
     ret->steady_n = steady;

@@ -12,9 +12,9 @@
 
 /* One iteration time, or one numbered step with its time stamp. */
 struct log_time {
-    int key;          /* which of the printed figures: log_keys' place; of a step: which word numbers it */
-    double value_s;   /* iteration time; of a step: its time stamp */
-    double step;      /* NAN = not printed */
+    int key;        /* which of the printed figures: log_keys' place; of a step: which word numbers it */
+    double value_s; /* iteration time; of a step: its time stamp */
+    double step;    /* NAN = not printed */
     int rank;
     bool after_pause; /* an evaluation or a checkpoint was logged since the one before */
     bool day_only;    /* a stamp without a date */
@@ -49,9 +49,9 @@ struct log {
     double list_unit_s;
     struct log_times times, steps;
     struct log_bars bars;
-    double data_sum, data_time_sum;     /* waiting for data, and the iterations it was printed with */
+    double data_sum, data_time_sum; /* waiting for data, and the iterations it was printed with */
     bool saw_pause;
-    struct iteration_stats *stats;      /* figures taken along the way */
+    struct iteration_stats *stats; /* figures taken along the way */
 };
 
 size_t log_key_count(void);

@@ -143,14 +143,18 @@ struct reason judge_stated(const struct measured *m, const struct thresholds *t)
     case VERDICT_UNSTABLE_ITERATIONS:
         return because(m->verdict, "iteration_time_cv", m->iteration_time_cv >= 0 ? m->iteration_time_cv : NAN,
                        t->iteration_cv);
-    case VERDICT_WAITING: return because(m->verdict, "power_share", NAN, t->power_low_share);
-    case VERDICT_BANDWIDTH_BOUND: return because(m->verdict, "memory_busy_pct", NAN, t->bandwidth_saturated_pct);
-    case VERDICT_PCIE_BOUND: return because(m->verdict, "pcie_pairs", NAN, 0);
+    case VERDICT_WAITING:
+        return because(m->verdict, "power_share", NAN, t->power_low_share);
+    case VERDICT_BANDWIDTH_BOUND:
+        return because(m->verdict, "memory_busy_pct", NAN, t->bandwidth_saturated_pct);
+    case VERDICT_PCIE_BOUND:
+        return because(m->verdict, "pcie_pairs", NAN, 0);
     case VERDICT_DATA_PIPELINE:
     case VERDICT_REAL_NEED:
     case VERDICT_HEALTHY:
     case VERDICT_INSUFFICIENT:
-    case VERDICT_COUNT: break;
+    case VERDICT_COUNT:
+        break;
     }
     return because(m->verdict, "utilisation_pct", m->gpu_util_pct >= 0 ? m->gpu_util_pct : NAN,
                    m->verdict == VERDICT_DATA_PIPELINE ? t->low_utilisation_pct : t->high_utilisation_pct);

@@ -17,7 +17,7 @@ int thresholds_bind(const struct param_table *params, struct thresholds *ret, st
 /* Why a verdict: the figure it turned on. */
 struct reason {
     enum verdict verdict;
-    const char *code;   /* of an insufficient one: what is missing ("idle_machine"); else the verdict's name */
+    const char *code; /* of an insufficient one: what is missing ("idle_machine"); else the verdict's name */
     const char *metric;
     double value, threshold;
 };

@@ -88,7 +88,8 @@ static void take_line(struct list *l, const char *p)
     case HEADING_MIG:
         s->mig = s->mig || (value_of(p, "Current") != NULL && text_starts(value_of(p, "Current"), "Enabled"));
         break;
-    case HEADING_OTHER: break;
+    case HEADING_OTHER:
+        break;
     }
 }
 

@@ -60,10 +60,9 @@ static size_t lookalike(const char *p, char *ret)
         const char *bytes;
         char plain;
     } table[] = {
-        {"\xc2\xa0", ' '},     {"\xe3\x80\x80", ' '}, {"\xe2\x80\x83", ' '}, {"\xe2\x80\x82", ' '},
-        {"\xef\xbb\xbf", 0},   {"\xe2\x80\x8b", 0},   {"\xe2\x94\x82", '|'}, {"\xef\xbd\x9c", '|'},
-        {"<br>", '\n'},        {"<br/>", '\n'},      {"<br />", '\n'},     {"&nbsp;", ' '},
-        {"\xef\xbc\x9a", ':'}, {"\xef\xbc\x8c", ','}, {"\xef\xbc\x85", '%'},
+        {"\xc2\xa0", ' '},   {"\xe3\x80\x80", ' '}, {"\xe2\x80\x83", ' '}, {"\xe2\x80\x82", ' '}, {"\xef\xbb\xbf", 0},
+        {"\xe2\x80\x8b", 0}, {"\xe2\x94\x82", '|'}, {"\xef\xbd\x9c", '|'}, {"<br>", '\n'},        {"<br/>", '\n'},
+        {"<br />", '\n'},    {"&nbsp;", ' '},       {"\xef\xbc\x9a", ':'}, {"\xef\xbc\x8c", ','}, {"\xef\xbc\x85", '%'},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t n = strlen(table[i].bytes);
@@ -180,8 +179,8 @@ char *text_clean(const char *raw, struct arena *arena)
     return text;
 }
 
-/* A line is cut here: no output of the kinds we read has longer ones, and every reader may look at a line as often as it
- * likes. */
+/* A line is cut here: no output of the kinds we read has longer ones, and every reader may look at a line as often as
+ * it likes. */
 #define LINE_MAX_BYTES 16384
 
 char *text_line(char **cursor)
@@ -318,7 +317,8 @@ const char *text_bus_id(const char *line, size_t *ret_len)
         if ((domain != 4 && domain != 8) || (start > line && text_is_alnum(start[-1])))
             continue;
         const char *p = colon + 1;
-        if (is_hex(p[0]) && is_hex(p[1]) && p[2] == ':' && is_hex(p[3]) && is_hex(p[4]) && p[5] == '.' && is_hex(p[6])) {
+        if (is_hex(p[0]) && is_hex(p[1]) && p[2] == ':' && is_hex(p[3]) && is_hex(p[4]) && p[5] == '.' &&
+            is_hex(p[6])) {
             *ret_len = (size_t)(p + 7 - start);
             return start;
         }

@@ -12,8 +12,8 @@ static bool lettered_duration(const char **p, double *ret_s)
     static const struct {
         const char *unit;
         double s;
-    } units[] = {{"day", DAY_S}, {"d", DAY_S}, {"hour", 3600}, {"h", 3600}, {"min", 60}, {"ms", 0.001}, {"m", 60},
-                 {"sec", 1}, {"s", 1}};
+    } units[] = {{"day", DAY_S}, {"d", DAY_S}, {"hour", 3600}, {"h", 3600}, {"min", 60},
+                 {"ms", 0.001},  {"m", 60},    {"sec", 1},     {"s", 1}};
     const char *q = *p;
     double total = 0;
     bool any = false;

@@ -6,7 +6,7 @@
 
 /* One option's total by what it is paid for. Minor units; sums to the total. */
 struct attribution_view {
-    int64_t train;    /* machines while the runs run: split between two options into price, hours and goodput */
+    int64_t train; /* machines while the runs run: split between two options into price, hours and goodput */
     int64_t debugging, setup, network, storage, support, egress, reserve, tax;
     double card_hours; /* billed for the runs */
     double lost_share; /* of them lost to faults, checkpoints and restarts */

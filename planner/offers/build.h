@@ -12,8 +12,15 @@
 #include "planner/offers/market.h"
 #include "planner/offers/plan.h"
 
-enum { RESERVE_LINES_MAX = 8, RESERVE_SIZINGS_MAX = 16, RESERVE_SIZINGS_LEAN = 4, RESERVE_STRONGEST = 3,
-       RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64, REFUSALS_MAX = 8 };
+enum {
+    RESERVE_LINES_MAX = 8,
+    RESERVE_SIZINGS_MAX = 16,
+    RESERVE_SIZINGS_LEAN = 4,
+    RESERVE_STRONGEST = 3,
+    RESERVE_ALTERNATIVES_MAX = 3,
+    PHYSICS_BUCKETS = 64,
+    REFUSALS_MAX = 8
+};
 
 struct physics_entry {
     struct shape shape;
@@ -23,12 +30,12 @@ struct physics_entry {
 
 /* The reserve of the plan: the load sized on the cheapest suitable machine, the same for every option. */
 struct reserve_plan {
-    const char *basis;          /* "sized", "default", "none" */
-    const struct offer *offer;  /* NULL: none, or nothing suitable (then `missing` says why) */
-    struct serving serving;     /* load with its defaults in place */
+    const char *basis;         /* "sized", "default", "none" */
+    const struct offer *offer; /* NULL: none, or nothing suitable (then `missing` says why) */
+    struct serving serving;    /* load with its defaults in place */
     struct serving_sizing sizing;
     bool by_card;
-    int units;                  /* nodes, or cards where by_card; *_low/_high: band of the load */
+    int units; /* nodes, or cards where by_card; *_low/_high: band of the load */
     int units_low, units_high;
     int base, base_low, base_high; /* of them all day; the rest for the peak's hours */
     double months, peak_hours;
@@ -36,11 +43,11 @@ struct reserve_plan {
     struct cost_line lines[RESERVE_LINES_MAX];
     size_t n_lines;
     struct note_list notes;
-    struct reserve_way ways[RESERVE_WAYS_MAX];    /* not in re-plans */
+    struct reserve_way ways[RESERVE_WAYS_MAX]; /* not in re-plans */
     struct reserve_card cards[RESERVE_CARDS_MAX];
     size_t n_ways, n_cards;
     bool any_offer, missing;
-    struct note why_not;        /* of the card that came nearest to carrying it */
+    struct note why_not; /* of the card that came nearest to carrying it */
 };
 
 /* What a supplier's tier adds to the work (quality.h). */
@@ -56,13 +63,13 @@ struct build {
     const struct catalog *catalog;
     const struct workload *workload;
     struct arena *arena;
-    struct param_table params;      /* the catalog's, with the request's overrides in place */
+    struct param_table params; /* the catalog's, with the request's overrides in place */
     struct assume a;
     const struct training_constants *training_k;
     const struct serving_constants *serving_k;
-    date_t as_of, start;            /* first day of the plan */
-    int deadline_day;               /* last allowed day counted from start; INT_MAX = none */
-    int64_t budget_minor;           /* plan currency; 0 = none */
+    date_t as_of, start;  /* first day of the plan */
+    int deadline_day;     /* last allowed day counted from start; INT_MAX = none */
+    int64_t budget_minor; /* plan currency; 0 = none */
     char currency[4];
     bool data_at_home;              /* sensitive, and may not be desensitised: only where data_stays */
     bool trains, serves;            /* the workload has a training job / a serving load of its own */
@@ -75,14 +82,15 @@ struct build {
     double rough_cny;               /* plan currency units in one CNY, about: for the market's order */
     struct note_list price_missing; /* one note a SKU */
     struct reserve_plan reserve;
-    struct reserve_plan alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
-                                                              * the one with the fewest machines is always among them */
+    struct reserve_plan
+        alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
+                                                 * the one with the fewest machines is always among them */
     size_t n_alternatives;
     struct note_list refusals[KIND_COUNT];
     struct note_list warnings;
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
-    bool lean;                      /* a re-plan inside a plan: fewer candidates, no take-away */
+    bool lean; /* a re-plan inside a plan: fewer candidates, no take-away */
 };
 
 /* Resolves defaults, overrides, dates and the reserve. */
@@ -92,7 +100,8 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
 
-/* True where an error of build_physics is about the request (a reading above physics) or about us, not about one shape. */
+/* True where an error of build_physics is about the request (a reading above physics) or about us, not about one shape.
+ */
 bool build_stops(const struct err *err);
 
 /* Shape of `nodes` nodes of `cards` cards of this SKU, on `network` (NULL = the SKU's own). */
@@ -138,7 +147,7 @@ int option_university_build(struct build *b, struct option_list *out, struct err
 struct replan {
     bool feasible;
     enum option_kind kind;
-    int64_t total;              /* minor units */
+    int64_t total; /* minor units */
     date_t finish_on;
     const struct draft *draft;
 };

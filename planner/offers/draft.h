@@ -15,24 +15,24 @@ enum { DRAFT_GROUPS_MAX = 4, DRAFT_STEPS_MAX = 10, DRAFT_EXTRAS_MAX = 24 };
 /* Machines of one SKU. A unit is a node, or `cards` cards of a SKU that is sold by the card. */
 struct draft_group {
     const struct offer *offer;
-    const char *role;       /* supply.role: "train", "validate", "burst", "serve" */
-    bool by_card;           /* a unit is `cards` cards, paid by the card */
-    int cards;              /* of one unit */
-    int units;              /* the most used at once */
+    const char *role; /* supply.role: "train", "validate", "burst", "serve" */
+    bool by_card;     /* a unit is `cards` cards, paid by the card */
+    int cards;        /* of one unit */
+    int units;        /* the most used at once */
     bool spot_allowed;
 };
 
 struct draft_step {
     enum phase_code phase;
-    int group;              /* index into groups */
+    int group; /* index into groups */
     int units;
-    double hours;           /* exact machine hours of one unit; for PHASE_DEVELOP derived by draft_schedule */
-    double hours_per_day;   /* 24; develop: develop_hours_per_day; off-peak machines: fewer */
-    double wait_days;       /* unbilled days before it starts: agreement, desensitising, queues (expected) */
-    int beside;             /* 1 + index of the step it starts together with; 0 = the day after the previous ends */
-    bool scales;            /* hours follow the speed of the work (train) */
-    double stretch;         /* develop: longer where the supplier helps less; 0 = 1 */
-    bool whole_days;        /* hours are rounded up to whole days of hours_per_day (validate, pilot, migrate) */
+    double hours;         /* exact machine hours of one unit; for PHASE_DEVELOP derived by draft_schedule */
+    double hours_per_day; /* 24; develop: develop_hours_per_day; off-peak machines: fewer */
+    double wait_days;     /* unbilled days before it starts: agreement, desensitising, queues (expected) */
+    int beside;           /* 1 + index of the step it starts together with; 0 = the day after the previous ends */
+    bool scales;          /* hours follow the speed of the work (train) */
+    double stretch;       /* develop: longer where the supplier helps less; 0 = 1 */
+    bool whole_days;      /* hours are rounded up to whole days of hours_per_day (validate, pilot, migrate) */
     bool has_gate;
     struct gate gate;
     struct note_list reasons;
@@ -43,15 +43,15 @@ enum extra_basis { EXTRA_ONCE = 0, EXTRA_PER_MONTH };
 /* Anything that is no machine: fabric, storage, software, operations, egress, line, staging. */
 struct draft_extra {
     enum section section;
-    enum phase_code from, to;     /* EXTRA_PER_MONTH: months begun between the first day of `from` and the last of `to` */
+    enum phase_code from, to; /* EXTRA_PER_MONTH: months begun between the first day of `from` and the last of `to` */
     enum extra_basis basis;
     const char *item;
-    const struct price *price;    /* or `assumption` */
+    const struct price *price; /* or `assumption` */
     const char *assumption;
     enum price_unit unit;
-    int64_t unit_micros;          /* net, plan currency */
-    double quantity;              /* once, or of one month */
-    const char *tax_code;         /* NULL = service_6 */
+    int64_t unit_micros;  /* net, plan currency */
+    double quantity;      /* once, or of one month */
+    const char *tax_code; /* NULL = service_6 */
 };
 
 struct draft {
@@ -62,23 +62,23 @@ struct draft {
     int n_steps;
     struct draft_extra extras[DRAFT_EXTRAS_MAX];
     int n_extras;
-    int train_group;              /* whose machine `estimate` describes */
-    struct shape shape;           /* of one run on it */
+    int train_group;               /* whose machine `estimate` describes */
+    struct shape shape;            /* of one run on it */
     const struct network *network; /* between the train group's nodes; NULL = the SKU's own or none */
     const struct estimate *estimate;
-    const struct estimate *one_node; /* the same work on one node of the SKU; NULL when it does not fit or n = 1 */
+    const struct estimate *one_node;    /* the same work on one node of the SKU; NULL when it does not fit or n = 1 */
     const struct reserve_plan *reserve; /* part of the bill: the plan's (draft_new), or one of its alternatives */
-    int queue_jobs;               /* university: waits of one job each, lognormal */
+    int queue_jobs;                     /* university: waits of one job each, lognormal */
     double queue_median_h, queue_p90_h;
-    double lead_days;             /* agreement and desensitising, part of wait_days of the first step */
-    double speed_low, speed_high; /* multipliers on time of the 10th and 90th percentile; 0 = from the estimate */
+    double lead_days;               /* agreement and desensitising, part of wait_days of the first step */
+    double speed_low, speed_high;   /* multipliers on time of the 10th and 90th percentile; 0 = from the estimate */
     double lost_share, setup_hours; /* what the supplier\'s quality added to the runs (quality.h) */
     struct note title;
     struct note_list reasons, warnings;
     /* filled by plan.c */
-    bool surplus;                 /* worse than the few of its kind that are shown */
+    bool surplus; /* worse than the few of its kind that are shown */
     struct reckoning *base;
-    struct option *option;        /* finished answer; NULL until then */
+    struct option *option; /* finished answer; NULL until then */
 };
 
 struct option_list {
@@ -105,10 +105,10 @@ struct schedule {
 
 struct reckoning {
     struct schedule schedule;
-    int64_t net, tax, total;      /* minor units, reserve included */
-    int64_t machines_net;         /* machines only, without reserve */
+    int64_t net, tax, total; /* minor units, reserve included */
+    int64_t machines_net;    /* machines only, without reserve */
     int64_t deposit;
-    double spot_share;            /* of the machines' billed hours */
+    double spot_share; /* of the machines' billed hours */
 };
 
 #endif

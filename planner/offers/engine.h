@@ -18,8 +18,8 @@ struct estimate_request {
     const struct catalog *catalog;
     const struct workload *workload; /* decoded, checked, model completed */
     const struct shape *shape;
-    const struct layout *layout;     /* NULL = search */
-    const struct operating_point *at;/* NULL = none */
+    const struct layout *layout;      /* NULL = search */
+    const struct operating_point *at; /* NULL = none */
     bool want_trace;
 };
 

@@ -1,4 +1,5 @@
-/* hybrid_side.h — one end of a hybrid's line: the machine, or the few nodes, that do a run best there by the request's priority. */
+/* hybrid_side.h — one end of a hybrid's line: the machine, or the few nodes, that do a run best there by the request's
+ * priority. */
 #ifndef SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
 #define SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
 
@@ -7,10 +8,10 @@
 struct hybrid_side {
     const struct offer *offer; /* NULL: nothing there carries a run */
     const struct estimate *estimate;
-    struct shape shape;        /* of one run */
+    struct shape shape; /* of one run */
     bool by_card;
     double run_hours;
-    double burden;             /* of a run: to compare machines by, see hybrid_ends */
+    double burden; /* of a run: to compare machines by, see hybrid_ends */
 };
 
 /* The best by what a run costs, and by cost and hours weighed by the priority; often the same. */

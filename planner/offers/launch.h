@@ -16,11 +16,13 @@ struct launch_request {
     const struct sku *sku;           /* NULL = unknown supplier */
     const struct reserve *reserve;   /* NULL = no service */
     enum option_kind kind;
-    double learning_rate;            /* launch_learning_rate */
+    double learning_rate; /* launch_learning_rate */
 };
 
 /* The batch of one optimizer step as the launch text states it: global = micro x accumulation x dp. */
-struct launch_batch { int micro, accumulation, dp, global; };
+struct launch_batch {
+    int micro, accumulation, dp, global;
+};
 
 struct launch_batch launch_batch_of(const struct workload *w, const struct estimate *e, const struct shape *s);
 

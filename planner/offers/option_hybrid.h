@@ -1,4 +1,5 @@
-/* option_hybrid.h — a local baseline that keeps the data, and runs that burst to a public cloud over a dedicated line. */
+/* option_hybrid.h — a local baseline that keeps the data, and runs that burst to a public cloud over a dedicated line.
+ */
 #ifndef SUANPAN_PLANNER_OFFERS_OPTION_HYBRID_H
 #define SUANPAN_PLANNER_OFFERS_OPTION_HYBRID_H
 

@@ -20,7 +20,8 @@ struct university_chain {
     int jobs;
     double hours, wait_h;
 };
-struct university_chain university_chain_of(double hours, double cap_h, double restart_h, double median_h, double p90_h);
+struct university_chain university_chain_of(double hours, double cap_h, double restart_h, double median_h,
+                                            double p90_h);
 
 /* Mean of a lognormal wait given by its median and its 90th percentile. */
 double university_mean_wait_h(double median_h, double p90_h);

@@ -15,8 +15,8 @@ struct serving_request {
     const struct model *model; /* completed; serving.model where the load has its own */
     const struct serving *serving;
     const struct shape *shape;
-    const struct layout *layout;          /* tp, pp, ep, dp; unstated: best found on the shape */
-    const struct operating_point *at;     /* NULL or !stated: a saturated replica at the load's lengths */
+    const struct layout *layout;      /* tp, pp, ep, dp; unstated: best found on the shape */
+    const struct operating_point *at; /* NULL or !stated: a saturated replica at the load's lengths */
     bool want_trace;
 };
 
@@ -30,21 +30,21 @@ struct serving_sizing_request {
     const struct serving *serving; /* load, lengths, targets, peak factor, spare */
     const struct gpu *gpu;
     enum intra_link intra;
-    int gpus_per_node;      /* a replica never leaves its node */
+    int gpus_per_node;          /* a replica never leaves its node */
     double load_low, load_high; /* band of the load around expected, e.g. 0.7 and 1.4 */
     double utilisation_target;  /* rho, e.g. 0.65 */
 };
 
 struct serving_sizing {
     bool feasible;
-    struct note why_not;     /* when !feasible: memory, ttft, tpot... */
-    struct layout layout;    /* of one replica */
+    struct note why_not;  /* when !feasible: memory, ttft, tpot... */
+    struct layout layout; /* of one replica */
     int gpus_per_replica;
-    int replicas_per_gpu;    /* > 1: several small replicas share one card */
-    int replicas, replicas_low, replicas_high; /* spare included */
-    int gpus, gpus_low, gpus_high;             /* whole cards */
+    int replicas_per_gpu;                         /* > 1: several small replicas share one card */
+    int replicas, replicas_low, replicas_high;    /* spare included */
+    int gpus, gpus_low, gpus_high;                /* whole cards */
     int gpus_mean, gpus_mean_low, gpus_mean_high; /* the same outside the peak, at the mean load */
-    double utilisation;      /* expected share of capacity used at the mean load */
+    double utilisation;                           /* expected share of capacity used at the mean load */
     double peak_requests_per_s, mean_requests_per_s;
     double wait_probability, mean_wait_ms; /* Erlang-C at peak */
     double ttft_ms, tpot_ms;

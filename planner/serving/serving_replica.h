@@ -81,10 +81,10 @@ struct replica {
     double kv_bits;
     double full_layers, window_layers; /* layers with a growing cache; with a window (the rest has constant state) */
     double pool_layers;                /* layers the pool reserves room for: hybrid allocators pad to equal groups */
-    double pass_layers;  /* layers' worth of kernels in one pass */
+    double pass_layers;                /* layers' worth of kernels in one pass */
     double state_layers, state_layer_bytes; /* linear and state-space layers: constant state of a sequence */
-    double kv_layer_bytes;             /* per token and layer, all heads */
-    double kv_share;                   /* of them on one rank */
+    double kv_layer_bytes;                  /* per token and layer, all heads */
+    double kv_share;                        /* of them on one rank */
     enum intra_link link;
     double link_bw;  /* bytes/s one way, effective, of one card inside the tensor-parallel group */
     double link_lat; /* s of one all-reduce */

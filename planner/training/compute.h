@@ -6,11 +6,11 @@
 
 struct compute {
     double matmul_s, attention_s, elementwise_s, expert_s; /* of the stage's layers, forward + backward + recompute */
-    double floor_s;    /* launches cannot go faster */
+    double floor_s;                                        /* launches cannot go faster */
     double head_s, logits_s, dequant_s;
-    double layers_s;   /* kernels and floor together */
+    double layers_s; /* kernels and floor together */
     double total_s;
-    double matmul_share;  /* of the tensor peak, large products of this width */
+    double matmul_share; /* of the tensor peak, large products of this width */
 };
 
 void compute_micro_batch(const struct job *j, const struct cut *c, struct compute *ret);

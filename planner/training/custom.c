@@ -21,8 +21,14 @@ static bool behind_pcie(enum intra_link l)
 double custom_scaling(const struct training_constants *k, const struct shape *shape, double seconds,
                       double gradient_bytes)
 {
-    struct job j = {.k = k, .gpu = shape->gpu, .shape = *shape, .gpus = shape_gpus(shape),
-                    .compute_scale = 1, .comm_scale = 1, .network_scale = 1, .time_scale = 1};
+    struct job j = {.k = k,
+                    .gpu = shape->gpu,
+                    .shape = *shape,
+                    .gpus = shape_gpus(shape),
+                    .compute_scale = 1,
+                    .comm_scale = 1,
+                    .network_scale = 1,
+                    .time_scale = 1};
     if (j.shape.intra == INTRA_UNSTATED)
         j.shape.intra = hardware_default_intra(shape->gpu, shape->gpus_per_node);
     if (j.gpus < 2)
@@ -38,10 +44,10 @@ double custom_scaling(const struct training_constants *k, const struct shape *sh
 }
 
 struct rates {
-    double one_card;       /* samples/s of one card */
-    double batch;          /* samples of one card and step */
+    double one_card; /* samples/s of one card */
+    double batch;    /* samples of one card and step */
     double gradient_bytes;
-    double peak;           /* FLOP/s */
+    double peak; /* FLOP/s */
     bool measured;
 };
 
@@ -198,8 +204,15 @@ int custom_estimate(const struct training_constants *k, const struct training_re
                 : ret->memory.total_gb <= ret->memory.usable_gb ? FITS_TIGHT
                                                                 : FITS_NO;
     ret->confidence = r.measured ? CONF_MEASURED : CONF_ANALYTIC;
-    ret->layout = (struct layout){.tp = 1, .pp = 1, .vpp = 1, .dp = gpus, .cp = 1, .ep = 1, .sharding = SHARD_NONE,
-                                  .offload = OFFLOAD_NONE, .recompute = RECOMPUTE_NONE,
+    ret->layout = (struct layout){.tp = 1,
+                                  .pp = 1,
+                                  .vpp = 1,
+                                  .dp = gpus,
+                                  .cp = 1,
+                                  .ep = 1,
+                                  .sharding = SHARD_NONE,
+                                  .offload = OFFLOAD_NONE,
+                                  .recompute = RECOMPUTE_NONE,
                                   .micro_batch = (int)fmin(1e6, r.batch)};
     return 0;
 }

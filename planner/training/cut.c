@@ -89,7 +89,12 @@ void cut_derive(const struct job *j, struct cut *c)
 struct layout cut_layout(const struct cut *c)
 {
     return (struct layout){
-        .tp = c->tp, .pp = c->pp, .vpp = c->vpp, .dp = c->dp, .cp = c->cp, .ep = c->ep,
+        .tp = c->tp,
+        .pp = c->pp,
+        .vpp = c->vpp,
+        .dp = c->dp,
+        .cp = c->cp,
+        .ep = c->ep,
         .sharding = c->sharding,
         .shard_group = c->shard < c->dp * c->cp ? c->shard : 0,
         .offload = c->offload,

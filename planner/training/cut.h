@@ -19,14 +19,14 @@ struct cut {
     double recompute_share; /* of a forward pass done again in the backward */
     double store_share;     /* of the activations kept between the passes */
 
-    int shard;          /* ranks over which dense states are sharded */
-    double expert_ranks;  /* ranks over which the experts of one stage are spread (ep x tensor cut of an expert) */
-    int expert_shard;     /* ranks over which one expert's states are sharded */
-    double accumulation;  /* micro-batches of one rank in a step */
-    double global_batch;  /* sequences a step */
-    double tokens;        /* of one micro-batch on one rank (after the context cut) */
-    double stage_layers;  /* of the fullest stage */
-    bool head_apart;      /* the last stage carries the output head on top of a full share of layers */
+    int shard;           /* ranks over which dense states are sharded */
+    double expert_ranks; /* ranks over which the experts of one stage are spread (ep x tensor cut of an expert) */
+    int expert_shard;    /* ranks over which one expert's states are sharded */
+    double accumulation; /* micro-batches of one rank in a step */
+    double global_batch; /* sequences a step */
+    double tokens;       /* of one micro-batch on one rank (after the context cut) */
+    double stage_layers; /* of the fullest stage */
+    bool head_apart;     /* the last stage carries the output head on top of a full share of layers */
 };
 
 /* What kind of code runs a layout: degrees beyond data parallelism are Megatron's, unless its weights are sharded. */

@@ -80,7 +80,8 @@ static void resolve_outer(const struct job *j, struct fabric *f)
     if (gbps <= 0)
         gbps = f->tcp ? j->k->ethernet_default_gbps : assumed_gbps(j);
     double share = f->tcp ? k->tcp_share : j->shape.inter == INTER_ROCE ? k->rdma_share * k->roce_share : k->rdma_share;
-    /* Thinner networks keep the cards' copy engines and memory busy for longer. A network nobody named is a good one. */
+    /* Thinner networks keep the cards' copy engines and memory busy for longer. A network nobody named is a good one.
+     */
     double per_card = gbps / fmin(8, j->shape.gpus_per_node);
     f->leave_share = k->node_leave * fmin(LEAVE_MOST, REFERENCE_GBPS / per_card) * (f->assumed ? k->leave_assumed : 1);
     f->node = gbps / 8 * GIGA * share * j->network_scale;

@@ -5,7 +5,7 @@
 #include "planner/training/job.h"
 
 struct fabric {
-    int domain;           /* cards joined by the fast inner link: a node, or a whole NVL72 rack */
+    int domain; /* cards joined by the fast inner link: a node, or a whole NVL72 rack */
     int per_node;
     double inner;         /* B/s one card sends to its neighbours inside the domain */
     double inner_tp;      /* the same as small, synchronous tensor-parallel collectives see it */
@@ -14,11 +14,11 @@ struct fabric {
     double host;          /* B/s one card reads from host memory */
     double inner_latency; /* s per hop */
     double outer_latency;
-    double leave_share;   /* of a step lost to traffic between nodes that hides behind compute; 0 with one node */
-    double spread_loss;   /* of the ring rate, a doubling of domains: rails that collide, links of unequal speed */
-    bool pairs;           /* the inner link joins two cards only; larger groups go over PCIe */
-    double beyond_pair;   /* B/s then */
-    bool assumed;         /* the network between nodes was not stated */
+    double leave_share; /* of a step lost to traffic between nodes that hides behind compute; 0 with one node */
+    double spread_loss; /* of the ring rate, a doubling of domains: rails that collide, links of unequal speed */
+    bool pairs;         /* the inner link joins two cards only; larger groups go over PCIe */
+    double beyond_pair; /* B/s then */
+    bool assumed;       /* the network between nodes was not stated */
     bool tcp;
 };
 

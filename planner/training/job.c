@@ -32,8 +32,9 @@ static double peak_16bit(const struct gpu *g, enum precision p)
 
 static int missing(struct err *err, const struct gpu *g, const char *figure)
 {
-    return err_at(err, ERR_UNSUPPORTED, "/hardware/gpu", "card '%s' has no known %s: its training speed cannot be computed",
-                  g->id != NULL ? g->id : "?", figure);
+    return err_at(err, ERR_UNSUPPORTED, "/hardware/gpu",
+                  "card '%s' has no known %s: its training speed cannot be computed", g->id != NULL ? g->id : "?",
+                  figure);
 }
 
 static void fall_back(struct note_list *assumed, const char *from, const char *to)
@@ -70,8 +71,8 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
     double full = first_known(g->fp32_tflops, 0.125 * half, 0);
     j->precision = p;
     j->full_precision = p == PREC_FP32 || p == PREC_TF32;
-    double peak = p == PREC_FP4   ? g->fp4_tflops
-                  : p == PREC_FP8 ? g->fp8_tflops
+    double peak = p == PREC_FP4    ? g->fp4_tflops
+                  : p == PREC_FP8  ? g->fp8_tflops
                   : p == PREC_TF32 ? tf32
                   : p == PREC_FP32 ? full
                                    : half;
@@ -85,7 +86,8 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
     return 0;
 }
 
-/* Where the stated size and the dimensions disagree (towers, unusual layers), the size decides how much is multiplied. */
+/* Where the stated size and the dimensions disagree (towers, unusual layers), the size decides how much is multiplied.
+ */
 static double size_factor(const struct job *j)
 {
     struct model counted = *j->model;
@@ -209,8 +211,16 @@ static void resolve_method(struct job *j, struct note_list *assumed)
 int job_resolve(const struct training_constants *k, const struct training_request *q, struct note_list *assumed,
                 struct job *ret, struct err *err)
 {
-    struct job j = {.k = k, .model = q->model, .training = q->training, .gpu = q->shape->gpu, .shape = *q->shape,
-                    .prudent = q->prudent, .compute_scale = 1, .comm_scale = 1, .network_scale = 1, .time_scale = 1};
+    struct job j = {.k = k,
+                    .model = q->model,
+                    .training = q->training,
+                    .gpu = q->shape->gpu,
+                    .shape = *q->shape,
+                    .prudent = q->prudent,
+                    .compute_scale = 1,
+                    .comm_scale = 1,
+                    .network_scale = 1,
+                    .time_scale = 1};
     if (j.shape.gpus_per_node < 1 || j.shape.nodes < 1)
         return err_at(err, ERR_INVALID, "/hardware", "a shape needs at least one node of one card");
     if (j.model->layers <= 0 || j.model->hidden <= 0)

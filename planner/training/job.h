@@ -17,20 +17,20 @@ struct job {
     int gpus;
 
     enum method method;
-    bool frozen;   /* LoRA or QLoRA: the base is not trained */
+    bool frozen; /* LoRA or QLoRA: the base is not trained */
     bool quantised;
     bool finetune; /* anything but pretraining */
     bool parallel; /* the caller names a Megatron-class layout */
     bool compiled;
-    bool scripted; /* a fine-tuning script, with the habits of one */
-    bool sharded_stack; /* FSDP / ZeRO-3 stated */
-    bool prudent;       /* as the request's */
-    enum stack stack; /* where the layout has no degrees beyond data parallelism */
+    bool scripted;            /* a fine-tuning script, with the habits of one */
+    bool sharded_stack;       /* FSDP / ZeRO-3 stated */
+    bool prudent;             /* as the request's */
+    enum stack stack;         /* where the layout has no degrees beyond data parallelism */
     enum precision precision; /* what the card runs */
     bool eight_bit_plain;     /* FP8 by plain framework code */
     enum optimizer optimizer;
     enum loss_impl loss;
-    bool half_states; /* no fp32 master copy: moments in 16 bits */
+    bool half_states;    /* no fp32 master copy: moments in 16 bits */
     bool full_precision; /* fp32 / tf32: no 16-bit copies */
 
     double peak;   /* FLOP/s of the precision's tensor cores */
@@ -40,7 +40,7 @@ struct job {
     double causal;        /* 0.5 or 1 */
     double real_share;    /* real tokens of computed ones (padding) */
     double adapter_params, adapter_rank;
-    int global_batch; /* 0 = free */
+    int global_batch;                 /* 0 = free */
     double compute_scale, comm_scale; /* what a reading says the model is off by; 1 without one */
     double network_scale;             /* of the bandwidth between nodes */
     double time_scale;                /* of whole steps: what the scales above could not explain of a reading */

@@ -5,14 +5,14 @@
 #include "planner/training/search.h"
 
 struct reading {
-    bool used;             /* a speed was read, and the job's scales follow it */
-    double tokens_per_s;   /* of the whole measured job, real tokens */
-    double efficiency;     /* predicted per-card speed of the asked shape against the reading's, set by the door */
-    double memory_offset;  /* bytes a rank needs more than the model says; 0 without a reading */
+    bool used;            /* a speed was read, and the job's scales follow it */
+    double tokens_per_s;  /* of the whole measured job, real tokens */
+    double efficiency;    /* predicted per-card speed of the asked shape against the reading's, set by the door */
+    double memory_offset; /* bytes a rank needs more than the model says; 0 without a reading */
     bool memory_used;
     int gpus;
-    bool same_work;        /* same card and no shorter sequences: more cards cannot make each one faster */
-    bool same_shape;       /* same card, same number of cards */
+    bool same_work;             /* same card and no shorter sequences: more cards cannot make each one faster */
+    bool same_shape;            /* same card, same number of cards */
     double communication_share; /* modelled, of the measured shape */
 };
 

@@ -115,7 +115,8 @@ static double adapter_share(const struct cut *c)
 static void frozen_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
 {
     const struct training_constants *k = j->k;
-    double shard = c->sharding == SHARD_ZERO3 ? c->shard : 1, expert_shard = c->sharding == SHARD_ZERO3 ? c->expert_shard : 1;
+    double shard = c->sharding == SHARD_ZERO3 ? c->shard : 1,
+           expert_shard = c->sharding == SHARD_ZERO3 ? c->expert_shard : 1;
     double element = j->full_precision ? FULL : HALF, vocab = element;
     if (j->quantised) {
         double bits = j->training->quant_bits > 0 ? j->training->quant_bits : 4;

@@ -7,13 +7,13 @@
 struct memory {
     double weights, gradients, optimizer, activations, logits, buffers, overhead; /* bytes alive at the peak */
     double total;
-    double rank_params;  /* parameters of one rank before sharding */
-    double rank_experts; /* of them in routed experts */
-    double owned_params; /* whose optimizer states the rank keeps */
+    double rank_params;           /* parameters of one rank before sharding */
+    double rank_experts;          /* of them in routed experts */
+    double owned_params;          /* whose optimizer states the rank keeps */
     double state_bytes_per_owned; /* master copy and moments */
-    double trained_params; /* of the rank, before sharding */
-    double host_bytes;   /* per node, of what was moved to host memory */
-    double checkpoint;   /* bytes of one checkpoint of the whole model */
+    double trained_params;        /* of the rank, before sharding */
+    double host_bytes;            /* per node, of what was moved to host memory */
+    double checkpoint;            /* bytes of one checkpoint of the whole model */
 };
 
 void memory_of(const struct job *j, const struct cut *c, struct memory *ret);

@@ -19,7 +19,8 @@ static void trace_memory(const struct report *r, struct estimate *e)
               "owned_params", m->owned_params);
     trace_add(t, "memory.activations_gb", e->memory.activations_gb, "GB",
               "tokens * layers * bytes_per_token_layer * kept_share * micro_batches_in_flight", 4, "tokens", c->tokens,
-              "layers", c->stage_layers, "bytes_per_token_layer", job_activation_bytes(j, c->stack), "kept_share", c->store_share);
+              "layers", c->stage_layers, "bytes_per_token_layer", job_activation_bytes(j, c->stack), "kept_share",
+              c->store_share);
     trace_add(t, "memory.logits_gb", e->memory.logits_gb, "GB", "tokens * vocabulary * bytes_per_logit / cut", 2,
               "tokens", c->tokens, "vocabulary", j->vocab);
     trace_add(t, "memory.total_gb", e->memory.total_gb, "GB",
@@ -40,15 +41,16 @@ static void trace_compute(const struct report *r, struct estimate *e)
               "passes * matmul_params + 12 * layers * width * attended + 6 * adapters", 5, "matmul_params",
               model_matmul_params(j->model), "layers", j->layers, "width", j->attention_width, "attended", j->attended,
               "adapters", j->adapter_params);
-    trace_add(t, "training.matmul_s", k->matmul_s + k->expert_s, "s",
-              "passes * flops / (tensor_peak * reached_share)", 4, "tokens", c->tokens, "layers", c->stage_layers,
-              "tensor_peak", j->peak, "reached_share", k->matmul_share);
+    trace_add(t, "training.matmul_s", k->matmul_s + k->expert_s, "s", "passes * flops / (tensor_peak * reached_share)",
+              4, "tokens", c->tokens, "layers", c->stage_layers, "tensor_peak", j->peak, "reached_share",
+              k->matmul_share);
     trace_add(t, "training.attention_s", k->attention_s, "s", "flops of scores / (peak16 * attention_share)", 2,
               "attended", j->attended, "peak16", j->peak16);
     trace_add(t, "training.elementwise_s", k->elementwise_s, "s", "activation_bytes * passes / memory_bandwidth", 2,
               "bytes_per_token_layer", job_activation_bytes(j, c->stack), "memory_bandwidth", j->bandwidth);
-    trace_add(t, "training.layers_s", k->layers_s, "s", "((measured_scale * kernels)^blend + launch_floor^blend)^(1 / blend)", 4, "blend",
-              j->k->launch_blend, "measured_scale", j->compute_scale, "kernels",
+    trace_add(t, "training.layers_s", k->layers_s, "s",
+              "((measured_scale * kernels)^blend + launch_floor^blend)^(1 / blend)", 4, "blend", j->k->launch_blend,
+              "measured_scale", j->compute_scale, "kernels",
               k->matmul_s + k->expert_s + k->attention_s + k->elementwise_s, "launch_floor", k->floor_s);
     trace_add(t, "training.micro_batch_compute_s", k->total_s, "s",
               "layers + measured_scale * (head + logits + dequantisation)", 5, "layers", k->layers_s, "head", k->head_s,
@@ -99,8 +101,8 @@ void report_trace(const struct report *r, const struct run *run, struct estimate
               "checkpoints", run->checkpoint_share, "evaluation", run->evaluation_share, "effectiveness",
               run->effectiveness, "hours_between_failures", run->mean_between_failures_h);
     if (run->tokens > 0) {
-        trace_add(t, "training.wall_hours", run->wall_hours, "h", "tokens / tokens_per_s / 3600 * (1 + run_overhead)", 3,
-                  "tokens", run->tokens, "tokens_per_s", ret->training.tokens_per_s, "run_overhead", run->overhead);
+        trace_add(t, "training.wall_hours", run->wall_hours, "h", "tokens / tokens_per_s / 3600 * (1 + run_overhead)",
+                  3, "tokens", run->tokens, "tokens_per_s", ret->training.tokens_per_s, "run_overhead", run->overhead);
         trace_add(t, "training.gpu_hours", run->gpu_hours, "h", "wall_hours * gpus", 2, "wall_hours", run->wall_hours,
                   "gpus", (double)j->gpus);
     }

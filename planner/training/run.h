@@ -5,10 +5,10 @@
 #include "planner/training/step.h"
 
 struct run {
-    double tokens;          /* of one run; 0 = no amount of work stated */
-    double compute_hours;   /* steps only */
+    double tokens;        /* of one run; 0 = no amount of work stated */
+    double compute_hours; /* steps only */
     double wall_hours, gpu_hours;
-    double overhead;        /* share added to compute_hours */
+    double overhead; /* share added to compute_hours */
     double failures_share, checkpoint_share, evaluation_share, effectiveness;
     double checkpoint_interval_h, mean_between_failures_h;
 };

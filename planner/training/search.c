@@ -14,7 +14,7 @@
 
 #define EVALUATION_BUDGET 3000
 #define MICRO_BATCH_MAX 256
-#define LINKS_WAIT 0.35        /* share of a step in communication from which offload is tried too */
+#define LINKS_WAIT 0.35     /* share of a step in communication from which offload is tried too */
 #define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
 
 struct walk {
@@ -226,7 +226,10 @@ static void try_shape(struct walk *w, int tp, int cp, int pp)
     if (w->j->global_batch > 0 && dp > w->j->global_batch && l->dp == 0 && (l->tp == 0 || l->pp == 0))
         return; /* a rank without a sample has nothing to do */
     struct cut c = {
-        .tp = tp, .cp = cp, .pp = pp, .dp = dp,
+        .tp = tp,
+        .cp = cp,
+        .pp = pp,
+        .dp = dp,
         .offload = l->offload != OFFLOAD_UNSTATED ? l->offload : w->offload,
         .flash = l->flash_attention == TRI_UNSTATED ? w->j->gpu->gpu_class != GPU_VOLTA && w->j->model->causal != TRI_NO
                                                     : l->flash_attention == TRI_YES,
@@ -361,11 +364,16 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
     const struct layout *l = wanted != NULL ? wanted : &open;
     struct found found;
     memset(&found, 0, sizeof found);
-    struct walk w = {.j = j, .f = f, .w = l, .found = &found,
-                     .usable = shape_usable_bytes(&j->shape) * j->k->usable_share, .offload = OFFLOAD_NONE};
+    struct walk w = {.j = j,
+                     .f = f,
+                     .w = l,
+                     .found = &found,
+                     .usable = shape_usable_bytes(&j->shape) * j->k->usable_share,
+                     .offload = OFFLOAD_NONE};
     if (named(l))
         walk_all(&w);
-    bool settled = named(l) ? found.evaluated > 0 && (near_enough(&w) || complete(j, l)) : j->prudent && walk_prudently(&w);
+    bool settled =
+        named(l) ? found.evaluated > 0 && (near_enough(&w) || complete(j, l)) : j->prudent && walk_prudently(&w);
     if (!settled) {
         w.free_members = true;
         walk_all(&w);

@@ -14,7 +14,7 @@ struct candidate {
 struct found {
     struct candidate best;
     bool has_second;
-    struct candidate second; /* the best that cuts the job differently */
+    struct candidate second;  /* the best that cuts the job differently */
     bool tensor_across_nodes; /* nothing else fitted */
     bool budget_reached;
     int evaluated;

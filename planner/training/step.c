@@ -21,7 +21,7 @@ static double tensor_seconds(const struct job *j, const struct fabric *f, const 
     if (c->tp < 2)
         return 0;
     struct group g = {c->tp, 1};
-    double collectives = 4 + 2 * c->recompute_share; /* all-reduces a layer: two forward, two backward */
+    double collectives = 4 + 2 * c->recompute_share;           /* all-reduces a layer: two forward, two backward */
     double bytes = 2 * c->tokens * j->hidden * width_bytes(j); /* an all-reduce is a scatter and a gather */
     double each = fabric_gather(f, g, bytes, true) + fabric_latency(f, g);
     return c->stage_layers * collectives * each * (c->async_tp ? j->k->tp_async_exposed : j->k->tp_exposed);
@@ -71,7 +71,8 @@ static double gather_seconds(const struct job *j, const struct fabric *f, const 
         bytes += width_bytes(j) * params;
     bool inside = ranks * c->tp <= f->domain;
     double share = c->stack == STACK_EAGER && inside ? j->k->gather_eager : 1;
-    return bytes * (ranks - 1) / ranks / (share * fabric_ring(f, g, false)) + 3 * c->stage_layers * fabric_latency(f, g);
+    return bytes * (ranks - 1) / ranks / (share * fabric_ring(f, g, false)) +
+           3 * c->stage_layers * fabric_latency(f, g);
 }
 
 /* Sharded weights: gathered for the forward and the backward pass, gradients scattered; per micro-batch. */
@@ -138,7 +139,8 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     return fmax(0, reduce - j->k->grad_hidden * window) + after + fabric_latency(f, all);
 }
 
-static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m)
+static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c,
+                                const struct memory *m)
 {
     double seconds = j->k->optimizer_passes * m->owned_params / j->bandwidth;
     if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {

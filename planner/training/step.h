@@ -7,15 +7,15 @@
 #include "planner/training/memory.h"
 
 struct step {
-    struct compute compute; /* of one micro-batch */
+    struct compute compute;                           /* of one micro-batch */
     double tensor_s, context_s, expert_s, pipeline_s; /* exposed, a micro-batch */
-    double shard_s;     /* exposed gathers and scatters, a micro-batch */
-    double offload_s;   /* exposed host traffic, a micro-batch */
-    double micro_s;     /* one micro-batch with its exposed communication */
-    double bubble_s;    /* a step */
-    double gradient_s, optimizer_s; /* exposed, once a step */
-    double skew_s;      /* waiting for the slowest rank, a step */
-    double data_s;      /* loading of the step's samples */
+    double shard_s;                                   /* exposed gathers and scatters, a micro-batch */
+    double offload_s;                                 /* exposed host traffic, a micro-batch */
+    double micro_s;                                   /* one micro-batch with its exposed communication */
+    double bubble_s;                                  /* a step */
+    double gradient_s, optimizer_s;                   /* exposed, once a step */
+    double skew_s;                                    /* waiting for the slowest rank, a step */
+    double data_s;                                    /* loading of the step's samples */
     double total_s;
     double communication_share, bubble_share, data_wait_share;
     double tokens_per_s; /* real tokens of the whole job */

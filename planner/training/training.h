@@ -13,15 +13,15 @@ int training_constants_bind(const struct param_table *params, struct training_co
 size_t training_constants_size(void);
 
 struct training_request {
-    const struct model *model;       /* completed */
+    const struct model *model; /* completed */
     const struct training *training;
     const struct measured *measured; /* NULL or !stated: none */
     const struct gpu *measured_gpu;  /* the catalog's row of measured->gpu; NULL = unknown */
     const struct shape *shape;
-    const struct layout *layout;     /* wanted; NULL or unstated members: searched */
+    const struct layout *layout; /* wanted; NULL or unstated members: searched */
     bool want_trace;
-    /* A searched layout keeps the high end of its memory interval within the card where any such layout exists (what one
-     * would sign for), instead of the fastest that is expected to fit. */
+    /* A searched layout keeps the high end of its memory interval within the card where any such layout exists (what
+     * one would sign for), instead of the fastest that is expected to fit. */
     bool prudent;
 };
 

@@ -39,7 +39,8 @@ struct training_constants {
     double fabric_gbps_per_card[GPU_CLASS_COUNT], ethernet_default_gbps, tcp_latency;
     double host_update_gb_s;
     /* memory */
-    double grad_bytes_ddp, grad_shard_bytes, flat_bytes, adapter_bytes, quant_bytes, quant_vocab_bytes, trained_vocab_bytes;
+    double grad_bytes_ddp, grad_shard_bytes, flat_bytes, adapter_bytes, quant_bytes, quant_vocab_bytes,
+        trained_vocab_bytes;
     double dequant_copies, shard_units, shard_vocab, act_eager, act_fused, act_parallel, act_quant, selective_store;
     double peak_overlap, logits_eager, logits_quant, logits_fused, logits_parallel, logits_chunked, logits_cut;
     double overhead_one_gb, overhead_many_gb, overhead_pcie_gb, fragmentation, usable_share, moe_imbalance;
@@ -50,8 +51,8 @@ struct training_constants {
     double band_dense, band_adapter, band_moe, band_unknown, band_measured;
     double band_memory, band_memory_adapter, band_scale_high, band_scale_mid, band_scale_low, band_shift;
     /* assumptions */
-    double default_seq, default_pretrain_tokens, default_finetune_sequences, default_lora_rank, pad_unpacked, pipeline_from_params,
-        reading_tolerance;
+    double default_seq, default_pretrain_tokens, default_finetune_sequences, default_lora_rank, pad_unpacked,
+        pipeline_from_params, reading_tolerance;
     double bytes_per_token, encoder_positions;
     /* work that is no transformer */
     double custom_share, custom_batch, host_contention_pcie, host_contention_link, gradient_share_of_state;

@@ -28,8 +28,8 @@ static const struct metric {
      "training.tokens_per_s_per_gpu_high"},
     {"train-scaling", "tokens_per_s_per_gpu", "training.tokens_per_s_per_gpu", "training.tokens_per_s_per_gpu_low",
      "training.tokens_per_s_per_gpu_high"},
-    {"train-scaling-hard", "tokens_per_s_per_gpu", "training.tokens_per_s_per_gpu",
-     "training.tokens_per_s_per_gpu_low", "training.tokens_per_s_per_gpu_high"},
+    {"train-scaling-hard", "tokens_per_s_per_gpu", "training.tokens_per_s_per_gpu", "training.tokens_per_s_per_gpu_low",
+     "training.tokens_per_s_per_gpu_high"},
     {"train-memory", "total_gb", "memory.total_gb", "memory.low_gb", "memory.high_gb"},
     {"train-whole-run", "gpu_hours", "training.gpu_hours", NULL, NULL},
     {"serve-throughput", "output_tokens_per_s", "serving.output_tokens_per_s", "serving.output_tokens_per_s_low",
@@ -43,9 +43,9 @@ static const struct metric {
     {"serve-memory", "max_concurrency", "serving.max_concurrency", NULL, NULL},
     {"serve-fits", "fits", "fits", NULL, NULL},
 };
-static const char *const suites[] = {"train-throughput", "train-memory",        "train-scaling", "train-scaling-hard",
-                                     "train-whole-run",  "serve-throughput",    "serve-single-stream",
-                                     "serve-latency",    "serve-memory",        "serve-fits"};
+static const char *const suites[] = {
+    "train-throughput", "train-memory",        "train-scaling", "train-scaling-hard", "train-whole-run",
+    "serve-throughput", "serve-single-stream", "serve-latency", "serve-memory",       "serve-fits"};
 
 struct row {
     char source[120], key[120], id[80];
@@ -87,9 +87,15 @@ static json_t *ask(const struct catalog *catalog, json_t *request)
 {
     char *body = json_dumps(request, JSON_REAL_PRECISION(15));
     struct arena *arena = arena_new((size_t)16 << 20);
-    struct api_request q = {.method = "POST", .path = "/api/v1/estimates", .content_type = "application/json",
-                            .request_id = "accuracy", .body = body, .body_len = strlen(body), .catalog = catalog,
-                            .today = date_from_civil(2026, 11, 30), .arena = arena};
+    struct api_request q = {.method = "POST",
+                            .path = "/api/v1/estimates",
+                            .content_type = "application/json",
+                            .request_id = "accuracy",
+                            .body = body,
+                            .body_len = strlen(body),
+                            .catalog = catalog,
+                            .today = date_from_civil(2026, 11, 30),
+                            .arena = arena};
     struct api_response res = {0};
     api_handle(&q, &res);
     json_t *answer = res.status == 200 ? json_loadb(res.body, res.body_len, 0, NULL) : NULL;
@@ -256,7 +262,8 @@ static void print_score(const char *suite, const struct score *s)
     if (!strcmp(suite, "serve-fits"))
         printf("%-20s n=%5zu  right %.1f %%  tight %.1f %%\n", suite, s->n, 100 * s->right, 100 * s->tight);
     else
-        printf("%-20s n=%5zu  unanswered %4zu  median %6.1f%%  p90 %6.1f%%  source mean %6.1f%%  bias %.2f  inside %3.0f%%\n",
+        printf("%-20s n=%5zu  unanswered %4zu  median %6.1f%%  p90 %6.1f%%  source mean %6.1f%%  bias %.2f  inside "
+               "%3.0f%%\n",
                suite, s->n, s->unanswered, 100 * s->median, 100 * s->p90, 100 * s->source_mean, s->bias,
                100 * s->coverage);
 }
@@ -270,9 +277,14 @@ static int check_floor(const char *suite, const struct score *s, json_t *floors)
         const char *name;
         double value;
         bool at_least;
-    } checks[] = {{"median", s->median, false},         {"p90", s->p90, false},     {"source_mean", s->source_mean, false},
-                  {"inside_low", s->coverage, true},    {"inside_high", s->coverage, false},
-                  {"right", s->right, true},            {"tight", s->tight, false}, {"unanswered", (double)s->unanswered, false}};
+    } checks[] = {{"median", s->median, false},
+                  {"p90", s->p90, false},
+                  {"source_mean", s->source_mean, false},
+                  {"inside_low", s->coverage, true},
+                  {"inside_high", s->coverage, false},
+                  {"right", s->right, true},
+                  {"tight", s->tight, false},
+                  {"unanswered", (double)s->unanswered, false}};
     int bad = 0, stated = 0;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         json_t *limit = json_object_get(f, checks[i].name);
@@ -281,7 +293,8 @@ static int check_floor(const char *suite, const struct score *s, json_t *floors)
         stated++;
         double l = json_number_value(limit);
         if (checks[i].at_least ? !(checks[i].value >= l) : !(checks[i].value <= l)) {
-            printf("    FAILS its floor: %s %s is %.4f, recorded floor %.4f\n", suite, checks[i].name, checks[i].value, l);
+            printf("    FAILS its floor: %s %s is %.4f, recorded floor %.4f\n", suite, checks[i].name, checks[i].value,
+                   l);
             bad = 1;
         }
     }
@@ -344,7 +357,8 @@ int main(int argc, char **argv)
             dir = argv[i];
     }
     if (!dir) {
-        fprintf(stderr, "usage: accuracy [--by source|gpu|model|method] [--worst N] [--suite NAME] [--floors FILE] DIR\n");
+        fprintf(stderr,
+                "usage: accuracy [--by source|gpu|model|method] [--worst N] [--suite NAME] [--floors FILE] DIR\n");
         return 2;
     }
     json_t *floors = floors_path ? json_load_file(floors_path, 0, NULL) : NULL;

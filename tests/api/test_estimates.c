@@ -156,7 +156,9 @@ Test(estimates, a_service_with_a_model_of_its_own_needs_no_other)
 {
     struct reply r = ask((struct ask){
         .path = "/api/v1/estimates",
-        .body = "{\"workload\": {\"serving\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"weight_bits\": 16}}, " HARDWARE "}"});
+        .body =
+            "{\"workload\": {\"serving\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"weight_bits\": 16}}, " HARDWARE
+            "}"});
     cr_expect_eq(r.status, 200, "%s", r.text);
     cr_expect_gt(number_at(r.json, "serving", "weights_gb"), 14);
     reply_done(&r);
@@ -165,7 +167,8 @@ Test(estimates, a_service_with_a_model_of_its_own_needs_no_other)
     cr_expect(has_fault(&r, "#/workload/model", "required"), "%s", r.text);
     reply_done(&r);
     r = ask((struct ask){.path = "/api/v1/plans",
-                         .body = "{\"workload\": {\"serving\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"concurrency\": 8, \"months\": 3}}}"});
+                         .body = "{\"workload\": {\"serving\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, "
+                                 "\"concurrency\": 8, \"months\": 3}}}"});
     cr_expect_eq(r.status, 200, "%s", r.text);
     reply_done(&r);
 }

@@ -58,8 +58,9 @@ static void check_option(const char *name, json_t *o)
     cr_expect_gt(json_array_size(json_object_get(o, "reasons")), 0, "%s", name);
     cr_expect(json_is_string(json_object_get(reserve, "basis")), "%s", name);
     json_t *start = json_object_get(json_array_get(json_object_get(o, "phases"), 0), "start_on");
-    cr_expect_gt(strcmp(json_string_value(json_object_get(json_object_get(o, "finish"), "finish_on")), json_string_value(start)), 0,
-                 "%s: finished before it starts", name);
+    cr_expect_gt(
+        strcmp(json_string_value(json_object_get(json_object_get(o, "finish"), "finish_on")), json_string_value(start)),
+        0, "%s: finished before it starts", name);
     json_array_foreach(json_object_get(o, "supply"), i, line)
     {
         cr_expect(json_is_string(json_object_get(line, "price_as_of")), "%s", name);
@@ -83,7 +84,8 @@ static void check_kinds(const char *name, json_t *plan)
             bool this_kind = strcmp(json_string_value(json_object_get(at, "kind")), kinds[k]) == 0;
             refusals += this_kind && json_array_size(json_object_get(at, "reasons")) > 0;
         }
-        cr_expect_eq(options > 0, refusals == 0, "%s: %s: %zu options, %zu refusals", name, kinds[k], options, refusals);
+        cr_expect_eq(options > 0, refusals == 0, "%s: %s: %zu options, %zu refusals", name, kinds[k], options,
+                     refusals);
     }
 }
 
@@ -91,7 +93,8 @@ static void check_kinds(const char *name, json_t *plan)
 static void check_recommendation(const char *name, json_t *plan)
 {
     json_t *options = json_object_get(plan, "options"), *first = json_array_get(options, 0), *o;
-    const char *code = json_string_value(json_object_get(json_object_get(json_object_get(plan, "summary"), "reason"), "code"));
+    const char *code =
+        json_string_value(json_object_get(json_object_get(json_object_get(plan, "summary"), "reason"), "code"));
     const char *finish = json_string_value(json_object_get(json_object_get(first, "finish"), "finish_on"));
     size_t i;
     json_array_foreach(options, i, o)
@@ -102,7 +105,8 @@ static void check_recommendation(const char *name, json_t *plan)
         if (strcmp(code, "fastest_feasible") == 0)
             cr_expect_lt(strcmp(finish, other), 0, "%s: %s is not the only one first", name, finish);
         if (strncmp(code, "cheapest", 8) == 0)
-            cr_expect_leq(minor(json_object_get(first, "total_cost_to_finish")), minor(json_object_get(o, "total_cost_to_finish")), "%s", name);
+            cr_expect_leq(minor(json_object_get(first, "total_cost_to_finish")),
+                          minor(json_object_get(o, "total_cost_to_finish")), "%s", name);
     }
 }
 

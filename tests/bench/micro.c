@@ -59,9 +59,16 @@ static double cpu_ns(void)
 static void once_whole(const struct subject *s, struct arena *arena)
 {
     struct api_response res = {0};
-    const struct api_request req = {.method = "POST", .path = "/api/v1/plans", .query = "", .content_type = "application/json",
-                                    .request_id = "bench", .body = s->body, .body_len = s->body_len, .catalog = s->catalog,
-                                    .today = date_from_civil(2026, 11, 30), .arena = arena};
+    const struct api_request req = {.method = "POST",
+                                    .path = "/api/v1/plans",
+                                    .query = "",
+                                    .content_type = "application/json",
+                                    .request_id = "bench",
+                                    .body = s->body,
+                                    .body_len = s->body_len,
+                                    .catalog = s->catalog,
+                                    .today = date_from_civil(2026, 11, 30),
+                                    .arena = arena};
     struct err err = {.detail = "not answered"};
     api_handle(&req, &res);
     if (res.status != 200)

@@ -64,7 +64,8 @@ static void check_cards(struct check *c)
         count_is(c, "gpu_count", l->n, count);
     size_t i;
     json_t *gpu;
-    json_array_foreach (gpus, i, gpu) {
+    json_array_foreach(gpus, i, gpu)
+    {
         if (i >= l->n)
             break;
         const struct card_reading *r = &l->items[i];
@@ -82,7 +83,7 @@ static void check_cards(struct check *c)
             text_is(c, "gpu", r->gpu == NULL ? NULL : r->gpu->id, json_object_get(gpu, "gpu"));
     }
     json_t *verdict;
-    json_array_foreach (json_object_get(c->r->expect, "per_gpu_verdict"), i, verdict)
+    json_array_foreach(json_object_get(c->r->expect, "per_gpu_verdict"), i, verdict)
         text_is(c, "per_gpu_verdict", i < l->n ? verdict_name(l->items[i].verdict) : NULL, verdict);
     if (l->n > 0 && json_object_get(c->r->expect, "mig") != NULL)
         verdict_of(c, l->items[0].mig == json_is_true(json_object_get(c->r->expect, "mig")), "mig", "other", "this");
@@ -97,11 +98,11 @@ static void check_lists(struct check *c)
     const struct card_list *l = &c->d->cards;
     json_t *value;
     size_t i;
-    json_array_foreach (json_object_get(c->r->expect, "gpu_names"), i, value)
+    json_array_foreach(json_object_get(c->r->expect, "gpu_names"), i, value)
         text_is(c, "gpu_names", i < l->n ? l->items[i].name : NULL, value);
-    json_array_foreach (json_object_get(c->r->expect, "mem_used_mib"), i, value)
+    json_array_foreach(json_object_get(c->r->expect, "mem_used_mib"), i, value)
         number_is(c, "mem_used_mib", i < l->n ? l->items[i].memory_used_mib : NAN, value, 1e-3);
-    json_array_foreach (json_object_get(c->r->expect, "util_pct"), i, value)
+    json_array_foreach(json_object_get(c->r->expect, "util_pct"), i, value)
         number_is(c, "util_pct", i < l->n ? l->items[i].utilisation_pct : NAN, value, 1e-3);
     value = json_object_get(c->r->expect, "mem_total_mib");
     if (value != NULL && l->n > 0)
@@ -143,12 +144,14 @@ static void check_dmon(struct check *c)
     const char *key;
     json_t *value;
     for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
-        json_object_foreach (json_object_get(c->r->expect, figures[f].member), key, value) {
+        json_object_foreach(json_object_get(c->r->expect, figures[f].member), key, value)
+        {
             const struct card_reading *r = card_called(&c->d->cards, key);
             double got = r == NULL ? NAN : *(const double *)((const char *)r + figures[f].offset);
             verdict_of(c, fabs(got - json_number_value(value)) <= 0.0501, figures[f].member, "too far off", key);
         }
-    json_object_foreach (json_object_get(c->r->expect, "samples_per_gpu"), key, value) {
+    json_object_foreach(json_object_get(c->r->expect, "samples_per_gpu"), key, value)
+    {
         const struct card_reading *r = card_called(&c->d->cards, key);
         number_is(c, "samples_per_gpu", r == NULL ? NAN : r->samples, value, 0);
     }
@@ -169,9 +172,8 @@ static void check_topology(struct check *c)
     size_t i;
     if (kinds != NULL)
         verdict_of(c, json_array_size(kinds) == t->n_kinds, "link_kinds", "another number", "this");
-    json_array_foreach (kinds, i, value)
-        text_is(c, "link_kinds", i < t->n_kinds ? t->kinds[i] : NULL, value);
-    json_array_foreach (json_object_get(e, "gpu0_nic_links"), i, value)
+    json_array_foreach(kinds, i, value) text_is(c, "link_kinds", i < t->n_kinds ? t->kinds[i] : NULL, value);
+    json_array_foreach(json_object_get(e, "gpu0_nic_links"), i, value)
         text_is(c, "gpu0_nic_links", i < t->n_nic_links ? t->nic_links[i] : NULL, value);
 }
 
@@ -197,14 +199,17 @@ static void check_iterations(struct check *c)
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (json_is_number(json_object_get(e, figures[i].member)))
-            number_is(c, figures[i].member, figures[i].got, json_object_get(e, figures[i].member), figures[i].tolerance);
+            number_is(c, figures[i].member, figures[i].got, json_object_get(e, figures[i].member),
+                      figures[i].tolerance);
     if (json_is_number(json_object_get(e, "cv"))) /* printed with three decimals */
-        verdict_of(c, fabs(s->cv - json_number_value(json_object_get(e, "cv"))) < 6e-4, "cv", "too far off", "expected");
+        verdict_of(c, fabs(s->cv - json_number_value(json_object_get(e, "cv"))) < 6e-4, "cv", "too far off",
+                   "expected");
     const json_t *first = json_object_get(e, "cv_excl_first_two");
     if (first == NULL)
         first = json_object_get(e, "cv_excl_first");
     if (json_is_number(first) && s->steady_n >= 5)
-        verdict_of(c, fabs(s->steady_cv - json_number_value(first)) < 0.002, "steady_cv", "too far off", "cv_excl_first");
+        verdict_of(c, fabs(s->steady_cv - json_number_value(first)) < 0.002, "steady_cv", "too far off",
+                   "cv_excl_first");
 }
 
 static void check_verdict(struct check *c)
@@ -213,8 +218,8 @@ static void check_verdict(struct check *c)
     bool right = want != NULL && strcmp(got, want) == 0;
     json_t *value;
     size_t i;
-    json_array_foreach (json_object_get(c->r->expect, "verdict_ok"), i, value)
-        right = right || strcmp(got, json_string_value(value)) == 0;
+    json_array_foreach(json_object_get(c->r->expect, "verdict_ok"), i, value) right =
+        right || strcmp(got, json_string_value(value)) == 0;
     if (want != NULL)
         verdict_of(c, right, "verdict", got, want);
     verdict_of(c, c->d->expand == (c->d->verdict == VERDICT_REAL_NEED), "expand", "not", "the verdict's");

@@ -34,7 +34,8 @@ struct card {
 static const char *csv(const struct card *cards, size_t n)
 {
     char *text = arena_strdup(
-        arena, "index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], power.limit [W]\n");
+        arena,
+        "index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], power.limit [W]\n");
     for (size_t i = 0; i < n; i++)
         text = arena_printf(arena, "%s%zu, NVIDIA A100-SXM4-80GB, %g %%, %g MiB, %g MiB, %g W, %g W\n", text, i,
                             cards[i].util, cards[i].used, cards[i].total, cards[i].power, cards[i].limit);
@@ -134,7 +135,8 @@ Test(rules, real_need_busy_full_and_near_the_power_limit)
     cr_expect_eq(d.recoverable_share, 0);
     /* steady is part of the rule: swinging iteration times take it back */
     static const double swing[] = {1, 1, 5, 1, 5, 1, 1, 5, 1, 5, 1, 1};
-    d = run((struct diagnosis_input){.nvidia_smi_csv = csv(full, 2), .iteration_times_s = swing, .n_iteration_times = 12});
+    d = run(
+        (struct diagnosis_input){.nvidia_smi_csv = csv(full, 2), .iteration_times_s = swing, .n_iteration_times = 12});
     IS(d, VERDICT_UNSTABLE_ITERATIONS);
     const struct card roomy[] = {{97, 40000, 81920, 390, 400}};
     d = of_cards(roomy, 1);
@@ -186,7 +188,8 @@ Test(rules, an_average_hides_an_idle_or_a_saturated_card)
     cr_expect_eq(d.cards.items[0].verdict, VERDICT_REAL_NEED);
     cr_expect_eq(d.cards.items[1].verdict, VERDICT_INSUFFICIENT);
     cr_expect_eq(d.measured.gpus, 3);
-    const struct card starved[] = {{99, 70000, 81920, 390, 400}, {10, 79000, 81920, 90, 400}, {5, 79000, 81920, 90, 400}};
+    const struct card starved[] = {
+        {99, 70000, 81920, 390, 400}, {10, 79000, 81920, 90, 400}, {5, 79000, 81920, 90, 400}};
     d = of_cards(starved, 3);
     IS(d, VERDICT_DATA_PIPELINE); /* though the mean of memory and utilisation would not say so of any card */
 }
@@ -233,9 +236,10 @@ Test(rules, a_measured_block_gets_the_same_verdicts)
         double util, memory, cv, communication;
         enum verdict want;
     } cases[] = {
-        {35, 95, -1, -1, VERDICT_DATA_PIPELINE}, {92, 60, -1, -1, VERDICT_HEALTHY}, {97, 95, -1, -1, VERDICT_REAL_NEED},
-        {97, 95, 0.5, -1, VERDICT_UNSTABLE_ITERATIONS}, {97, 95, 0.1, 55, VERDICT_WAITING},
-        {-1, -1, -1, -1, VERDICT_INSUFFICIENT}, {-1, -1, 0.1, -1, VERDICT_HEALTHY}, {92, -1, -1, -1, VERDICT_INSUFFICIENT},
+        {35, 95, -1, -1, VERDICT_DATA_PIPELINE}, {92, 60, -1, -1, VERDICT_HEALTHY},
+        {97, 95, -1, -1, VERDICT_REAL_NEED},     {97, 95, 0.5, -1, VERDICT_UNSTABLE_ITERATIONS},
+        {97, 95, 0.1, 55, VERDICT_WAITING},      {-1, -1, -1, -1, VERDICT_INSUFFICIENT},
+        {-1, -1, 0.1, -1, VERDICT_HEALTHY},      {92, -1, -1, -1, VERDICT_INSUFFICIENT},
         {-1, -1, -1, 20, VERDICT_INSUFFICIENT},
     };
     for (size_t i = 0; i < N(cases); i++) {
@@ -259,7 +263,8 @@ Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
         in[i] = (struct diagnosis_input){.nvidia_smi_csv = csv(cards[i], 2)};
     in[N(cards)] = (struct diagnosis_input){.topo = "GPU0 X PHB\nGPU1 PHB X\n"};
     in[N(cards) + 1] = (struct diagnosis_input){.dmon = "# gpu sm mem\n# Idx % %\n 0 99 95\n 0 98 93\n"};
-    in[N(cards) + 2] = (struct diagnosis_input){.training_log = "Time 1.1 (1.1) Data 0.9 (0.9)\nTime 1.1 (1.1) Data 0.9 (0.9)\n"};
+    in[N(cards) + 2] =
+        (struct diagnosis_input){.training_log = "Time 1.1 (1.1) Data 0.9 (0.9)\nTime 1.1 (1.1) Data 0.9 (0.9)\n"};
     for (size_t i = 0; i < N(in); i++) {
         struct diagnosis d = run(in[i]), again;
         struct err err = {0};
@@ -294,8 +299,12 @@ Test(rules, thresholds_are_assumptions_a_request_may_set)
     rows[p - rows].value = 30;
     struct workload w;
     workload_init(&w);
-    w.measured = (struct measured){.stated = true, .gpu_util_pct = 35, .memory_used_pct = 95, .peak_memory_gb = -1,
-                                   .comm_share_pct = -1, .iteration_time_cv = -1};
+    w.measured = (struct measured){.stated = true,
+                                   .gpu_util_pct = 35,
+                                   .memory_used_pct = 95,
+                                   .peak_memory_gb = -1,
+                                   .comm_share_pct = -1,
+                                   .iteration_time_cv = -1};
     struct diagnosis d;
     struct err err = {0};
     cr_assert_eq(diagnosis_of_measured(&w.measured, c, &mine, arena, &d, &err), 0);
@@ -376,32 +385,57 @@ Test(rules, product_names_of_the_driver_and_the_catalogs_cards)
         double total_mib, limit_w;
         const char *want;
     } cases[] = {
-        {"NVIDIA A100-SXM4-80GB", 81920, 400, "a100-sxm4-80g"}, {"A100-SXM4-40GB", 40536, 400, "a100-sxm4-40g"},
-        {"NVIDIA A100-SXM...", 81251, 400, "a100-sxm4-80g"},    {"NVIDIA A100-SXM...", 40536, 400, "a100-sxm4-40g"},
-        {"NVIDIA A100 80GB PCIe", 81920, 300, "a100-pcie-80g"}, {"NVIDIA A100 80G...", 81920, 300, "a100-pcie-80g"},
-        {"A100-PCIE-40GB", 40536, 250, "a100-pcie-40g"},        {"NVIDIA A800 80G...", 81920, 300, "a800-pcie-80g"},
-        {"NVIDIA H100 80GB HBM3", 81559, 700, "h100-sxm5-80g"}, {"NVIDIA H100 PCIe", 81559, 350, "h100-pcie-80g"},
-        {"NVIDIA H100 NVL", 95830, 400, "h100-nvl-94g"},        {"NVIDIA H800", 81559, 700, "h800-sxm5-80g"},
-        {"NVIDIA H20", 97871, 500, "h20-sxm5-96g"},             {"NVIDIA H20", 143771, 500, "h20-sxm5-141g"},
-        {"NVIDIA H200", 143771, 700, "h200-sxm5-141g"},         {"NVIDIA H200 NVL", 143771, 600, "h200-nvl-141g"},
-        {"NVIDIA B200", 183359, 1000, "b200-sxm-180g"},         {"GH200 120GB", 97871, 900, "gh200-96g"},
-        {"NVIDIA GH200 480GB", 97871, 900, "gh200-96g"},        {"Tesla V100-SXM2...", 32510, 300, "v100-sxm2-32g"},
-        {"Tesla V100-SXM2-16GB", 16160, 300, "v100-sxm2-16g"},  {"Tesla V100-PCIE-32GB", 32510, 250, "v100-pcie-32g"},
-        {"Tesla T4", 15360, 70, "t4-16g"},                      {"NVIDIA A10", 23028, 150, "a10-24g"},
-        {"NVIDIA A10G", 23028, 300, "a10g-24g"},                {"NVIDIA A30", 24576, 165, "a30-24g"},
-        {"NVIDIA A40", 46068, 300, "a40-48g"},                  {"NVIDIA L4", 23034, 72, "l4-24g"},
-        {"NVIDIA L20", 46068, 350, "l20-48g"},                  {"NVIDIA L40", 46068, 300, "l40-48g"},
-        {"NVIDIA L40S", 46068, 350, "l40s-48g"},                {"NVIDIA RTX A6000", 49140, 300, "rtx-a6000-48g"},
-        {"NVIDIA RTX A5000", 24564, 230, "rtx-a5000-24g"},      {"NVIDIA RTX 6000 Ada Generation", 49140, 300, "rtx-6000-ada-48g"},
-        {"NVIDIA GeForce RTX 4090", 24564, 450, "rtx-4090-24g"}, {"NVIDIA GeForce RTX 4090", 49140, 450, "rtx-4090-48g"},
-        {"NVIDIA GeForce RTX 4090 D", 24564, 425, "rtx-4090d-24g"}, {"NVIDIA GeForce RTX 3090", 24576, 350, "rtx-3090-24g"},
-        {"NVIDIA GeForce RTX 3090 Ti", 24564, 450, "rtx-3090ti-24g"}, {"NVIDIA GeForce RTX 5090", 32607, 575, "rtx-5090-32g"},
+        {"NVIDIA A100-SXM4-80GB", 81920, 400, "a100-sxm4-80g"},
+        {"A100-SXM4-40GB", 40536, 400, "a100-sxm4-40g"},
+        {"NVIDIA A100-SXM...", 81251, 400, "a100-sxm4-80g"},
+        {"NVIDIA A100-SXM...", 40536, 400, "a100-sxm4-40g"},
+        {"NVIDIA A100 80GB PCIe", 81920, 300, "a100-pcie-80g"},
+        {"NVIDIA A100 80G...", 81920, 300, "a100-pcie-80g"},
+        {"A100-PCIE-40GB", 40536, 250, "a100-pcie-40g"},
+        {"NVIDIA A800 80G...", 81920, 300, "a800-pcie-80g"},
+        {"NVIDIA H100 80GB HBM3", 81559, 700, "h100-sxm5-80g"},
+        {"NVIDIA H100 PCIe", 81559, 350, "h100-pcie-80g"},
+        {"NVIDIA H100 NVL", 95830, 400, "h100-nvl-94g"},
+        {"NVIDIA H800", 81559, 700, "h800-sxm5-80g"},
+        {"NVIDIA H20", 97871, 500, "h20-sxm5-96g"},
+        {"NVIDIA H20", 143771, 500, "h20-sxm5-141g"},
+        {"NVIDIA H200", 143771, 700, "h200-sxm5-141g"},
+        {"NVIDIA H200 NVL", 143771, 600, "h200-nvl-141g"},
+        {"NVIDIA B200", 183359, 1000, "b200-sxm-180g"},
+        {"GH200 120GB", 97871, 900, "gh200-96g"},
+        {"NVIDIA GH200 480GB", 97871, 900, "gh200-96g"},
+        {"Tesla V100-SXM2...", 32510, 300, "v100-sxm2-32g"},
+        {"Tesla V100-SXM2-16GB", 16160, 300, "v100-sxm2-16g"},
+        {"Tesla V100-PCIE-32GB", 32510, 250, "v100-pcie-32g"},
+        {"Tesla T4", 15360, 70, "t4-16g"},
+        {"NVIDIA A10", 23028, 150, "a10-24g"},
+        {"NVIDIA A10G", 23028, 300, "a10g-24g"},
+        {"NVIDIA A30", 24576, 165, "a30-24g"},
+        {"NVIDIA A40", 46068, 300, "a40-48g"},
+        {"NVIDIA L4", 23034, 72, "l4-24g"},
+        {"NVIDIA L20", 46068, 350, "l20-48g"},
+        {"NVIDIA L40", 46068, 300, "l40-48g"},
+        {"NVIDIA L40S", 46068, 350, "l40s-48g"},
+        {"NVIDIA RTX A6000", 49140, 300, "rtx-a6000-48g"},
+        {"NVIDIA RTX A5000", 24564, 230, "rtx-a5000-24g"},
+        {"NVIDIA RTX 6000 Ada Generation", 49140, 300, "rtx-6000-ada-48g"},
+        {"NVIDIA GeForce RTX 4090", 24564, 450, "rtx-4090-24g"},
+        {"NVIDIA GeForce RTX 4090", 49140, 450, "rtx-4090-48g"},
+        {"NVIDIA GeForce RTX 4090 D", 24564, 425, "rtx-4090d-24g"},
+        {"NVIDIA GeForce RTX 3090", 24576, 350, "rtx-3090-24g"},
+        {"NVIDIA GeForce RTX 3090 Ti", 24564, 450, "rtx-3090ti-24g"},
+        {"NVIDIA GeForce RTX 5090", 32607, 575, "rtx-5090-32g"},
         {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, 600, "rtx-pro-6000-96g"},
-        {"Quadro RTX 8000", 48601, 260, "rtx-8000-48g"},        {"NVIDIA GeForce RTX 4080", 16376, 320, "rtx-4080-16g"},
-        {"NVIDIA GeForce RTX 4080 SUPER", 16376, 320, NULL},    {"GeForce GTX 105...", 4039, 75, NULL},
-        {"NVIDIA GB10", NAN, NAN, NULL},                        {"Quadro GV100", 32506, 250, NULL},
-        {"NVIDIA GeForce ...", 24576, 350, NULL},               {"", 81920, 400, NULL},
-        {"NVIDIA A100-SXM4-80GB", 16384, 400, NULL},            {"Tesla K80", 11441, 149, NULL},
+        {"Quadro RTX 8000", 48601, 260, "rtx-8000-48g"},
+        {"NVIDIA GeForce RTX 4080", 16376, 320, "rtx-4080-16g"},
+        {"NVIDIA GeForce RTX 4080 SUPER", 16376, 320, NULL},
+        {"GeForce GTX 105...", 4039, 75, NULL},
+        {"NVIDIA GB10", NAN, NAN, NULL},
+        {"Quadro GV100", 32506, 250, NULL},
+        {"NVIDIA GeForce ...", 24576, 350, NULL},
+        {"", 81920, 400, NULL},
+        {"NVIDIA A100-SXM4-80GB", 16384, 400, NULL},
+        {"Tesla K80", 11441, 149, NULL},
     };
     for (size_t i = 0; i < N(cases); i++) {
         const struct gpu *g = cards_match(test_catalog(), cases[i].name, cases[i].total_mib, cases[i].limit_w);

@@ -27,15 +27,18 @@ static void check(const struct guard_request *r)
         return;
     }
     size_t lengths = count(r, "Content-Length"), encodings = count(r, "Transfer-Encoding");
-    if (lengths + encodings > 1 || count(r, "Host") > 1 || f.chunked != (encodings == 1) || (f.chunked && f.content_length > 0))
+    if (lengths + encodings > 1 || count(r, "Host") > 1 || f.chunked != (encodings == 1) ||
+        (f.chunked && f.content_length > 0))
         abort();
-    if (r->target[0] != '/' || strstr(r->target, "%00") != NULL || strchr(r->target, '\n') != NULL || strchr(r->target, '#') != NULL)
+    if (r->target[0] != '/' || strstr(r->target, "%00") != NULL || strchr(r->target, '\n') != NULL ||
+        strchr(r->target, '#') != NULL)
         abort();
     const char *path_end = r->target + strcspn(r->target, "?");
     for (const char *p = r->target; p + 2 < path_end; p++)
         if (p[0] == '%' && p[1] == '2' && (p[2] == 'f' || p[2] == 'F'))
             abort();
-    if (f.has_body && strcmp(r->method, "POST") != 0 && strcmp(r->method, "PUT") != 0 && strcmp(r->method, "PATCH") != 0)
+    if (f.has_body && strcmp(r->method, "POST") != 0 && strcmp(r->method, "PUT") != 0 &&
+        strcmp(r->method, "PATCH") != 0)
         abort();
 }
 
@@ -57,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             size_t n = (size_t)((next != NULL ? next : stop) - line);
             char *tab = memchr(line, '\t', n);
             size_t name = tab != NULL ? (size_t)(tab - line) : n;
-            headers[r.n_headers++] = (struct guard_header){line, tab != NULL ? tab + 1 : "", name, tab != NULL ? n - name - 1 : 0};
+            headers[r.n_headers++] =
+                (struct guard_header){line, tab != NULL ? tab + 1 : "", name, tab != NULL ? n - name - 1 : 0};
             line += n + 1;
         }
         if (end != NULL)

@@ -85,7 +85,8 @@ struct response client_read(int fd, double seconds, bool head_only)
     }
     int status = 0;
     cr_assert(sscanf(r.head, "HTTP/1.%*c %d", &status) == 1, "no status line: %.60s", r.head);
-    r.body_len = response_header(&r, "Content-Length", length, sizeof length) && !head_only ? strtoul(length, NULL, 10) : 0;
+    r.body_len =
+        response_header(&r, "Content-Length", length, sizeof length) && !head_only ? strtoul(length, NULL, 10) : 0;
     r.body = calloc(1, r.body_len + 1);
     for (size_t got = 0; got < r.body_len;) {
         ssize_t part = receive(fd, r.body + got, r.body_len - got, deadline);
@@ -154,7 +155,9 @@ char *client_plan_bytes(const char *name, const char *headers)
     char *body = client_plan_request(name);
     size_t size = strlen(body) + 1024;
     char *bytes = malloc(size);
-    snprintf(bytes, size, "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n%sContent-Length: %zu\r\n\r\n%s",
+    snprintf(bytes, size,
+             "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n%sContent-Length: "
+             "%zu\r\n\r\n%s",
              headers != NULL ? headers : "", strlen(body), body);
     free(body);
     return bytes;

@@ -67,7 +67,8 @@ static void spawn(struct process *p, const char *environment, char **arguments)
     if (p->pid == 0) {
         /* No assertion in the child: even one that holds is a message on the test runner's own socket. */
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no server behind */
-        int out = open(p->out, O_CREAT | O_TRUNC | O_WRONLY, 0600), err = open(p->log, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+        int out = open(p->out, O_CREAT | O_TRUNC | O_WRONLY, 0600),
+            err = open(p->log, O_CREAT | O_TRUNC | O_WRONLY, 0600);
         int in = open("/dev/null", O_RDONLY);
         dup2(in, 0);
         dup2(out, 1);

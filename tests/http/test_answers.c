@@ -101,8 +101,9 @@ Test(answers, a_plan_is_the_same_bytes_plain_and_coded)
 
 Test(answers, every_answer_carries_the_guarding_headers)
 {
-    static const char page[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-                               "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    static const char page[] =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     static const struct {
         const char *method, *path;
         int status;
@@ -133,7 +134,8 @@ Test(answers, every_answer_carries_the_guarding_headers)
         response_header(&r, "Content-Type", got, sizeof got);
         cr_expect(strncmp(got, cases[i].type, strlen(cases[i].type)) == 0, "%s: %s", cases[i].path, got);
         expect_header(&r, "X-Content-Type-Options", "nosniff");
-        expect_header(&r, "Content-Security-Policy", cases[i].policy != NULL ? cases[i].policy : "default-src 'none'; frame-ancestors 'none'");
+        expect_header(&r, "Content-Security-Policy",
+                      cases[i].policy != NULL ? cases[i].policy : "default-src 'none'; frame-ancestors 'none'");
         cr_expect(response_header(&r, "X-Request-Id", got, sizeof got) && strlen(got) == 16);
         cr_expect(response_header(&r, "Cache-Control", got, sizeof got));
         if (r.status == 405)
@@ -153,17 +155,20 @@ Test(answers, head_and_options_are_everywhere)
         struct response get = client_ask(p.port, "GET", paths[i], NULL, NULL);
         int fd = client_connect(p.port);
         char text[256];
-        snprintf(text, sizeof text, "HEAD %s HTTP/1.1\r\nHost: test\r\n\r\nGET /healthz HTTP/1.1\r\nHost: test\r\n\r\n", paths[i]);
+        snprintf(text, sizeof text, "HEAD %s HTTP/1.1\r\nHost: test\r\n\r\nGET /healthz HTTP/1.1\r\nHost: test\r\n\r\n",
+                 paths[i]);
         client_sends(fd, text);
         struct response head = client_read(fd, 3, true), next = client_read(fd, 3, false);
-        cr_expect(head.status == get.status && get.status == 200, "%s: HEAD %d, GET %d", paths[i], head.status, get.status);
+        cr_expect(head.status == get.status && get.status == 200, "%s: HEAD %d, GET %d", paths[i], head.status,
+                  get.status);
         snprintf(expected, sizeof expected, "%zu", get.body_len);
         response_header(&head, "Content-Length", length, sizeof length);
         cr_expect(strcmp(length, expected) == 0, "%s: HEAD says %s, GET has %s", paths[i], length, expected);
         cr_expect(next.status == 200, "%s: HEAD sends a body", paths[i]);
         struct response options = client_ask(p.port, "OPTIONS", paths[i], NULL, NULL);
         cr_expect(options.status == 204 && options.body_len == 0, "%s: OPTIONS %d", paths[i], options.status);
-        cr_expect(response_header(&options, "Allow", allow, sizeof allow) && strstr(allow, "GET") != NULL, "%s: Allow %s", paths[i], allow);
+        cr_expect(response_header(&options, "Allow", allow, sizeof allow) && strstr(allow, "GET") != NULL,
+                  "%s: Allow %s", paths[i], allow);
         response_done(&get);
         response_done(&head);
         response_done(&next);
@@ -236,7 +241,8 @@ Test(answers, a_half_closed_client_gets_its_answer)
 Test(answers, pipelined_plans_come_in_order)
 {
     struct process p;
-    char *first = client_plan_bytes("01-lora-7b.json", NULL), *second = client_plan_bytes("07-serve-7b-50-users.json", NULL);
+    char *first = client_plan_bytes("01-lora-7b.json", NULL),
+         *second = client_plan_bytes("07-serve-7b-50-users.json", NULL);
     size_t size = strlen(first) + strlen(second) + 64;
     char *both = malloc(size);
     snprintf(both, size, "%s%sGET /healthz HTTP/1.1\r\nHost: test\r\n\r\n", first, second);
@@ -245,7 +251,8 @@ Test(answers, pipelined_plans_come_in_order)
     client_sends(fd, both);
     struct response a = client_read(fd, 20, false), b = client_read(fd, 20, false), c = client_read(fd, 5, false);
     cr_assert(a.status == 200 && b.status == 200 && c.status == 200, "%d %d %d", a.status, b.status, c.status);
-    cr_expect(strstr(a.body, "\"plan_id\"") != NULL && strstr(b.body, "\"plan_id\"") != NULL && strcmp(a.body, b.body) != 0);
+    cr_expect(strstr(a.body, "\"plan_id\"") != NULL && strstr(b.body, "\"plan_id\"") != NULL &&
+              strcmp(a.body, b.body) != 0);
     cr_expect(strstr(c.body, "alive") != NULL, "out of order");
     response_done(&a);
     response_done(&b);
@@ -267,7 +274,8 @@ Test(answers, metrics_and_log_tell_what_happened)
         cr_assert(r.status == 200);
         response_done(&r);
     }
-    struct response refused = client_ask(p.port, "POST", "/api/v1/plans", "Content-Type: application/json\r\n", "{\"workload\":");
+    struct response refused =
+        client_ask(p.port, "POST", "/api/v1/plans", "Content-Type: application/json\r\n", "{\"workload\":");
     cr_expect(refused.status == 400);
     response_header(&refused, "X-Request-Id", id, sizeof id);
     cr_expect(strstr(refused.body, id) != NULL, "the problem does not name its request");
@@ -291,7 +299,8 @@ Test(answers, metrics_and_log_tell_what_happened)
     char *log = process_log(&p);
     snprintf(wanted, sizeof wanted, "event=request req=%s method=POST path=/api/v1/plans status=400 ms=", id);
     cr_expect(strstr(log, wanted) != NULL, "no access line %s in\n%s", wanted, log);
-    cr_expect(strstr(log, "\nevent=forged") == NULL && strstr(log, " level=error") == NULL, "the log can be forged:\n%s", log);
+    cr_expect(strstr(log, "\nevent=forged") == NULL && strstr(log, " level=error") == NULL,
+              "the log can be forged:\n%s", log);
     free(log);
     process_stop(&p);
 }

@@ -34,7 +34,8 @@ static void wait_for_plans(int port, long n)
 {
     for (int i = 0; i < 1000; i++) {
         struct response r = client_ask(port, "GET", "/metrics", NULL, NULL);
-        long taken = metric(r.body, "\nsuanpan_work_in_flight ") + metric(r.body, "\nsuanpan_work_duration_seconds_count{route=\"POST /api/v1/plans\"} ");
+        long taken = metric(r.body, "\nsuanpan_work_in_flight ") +
+                     metric(r.body, "\nsuanpan_work_duration_seconds_count{route=\"POST /api/v1/plans\"} ");
         response_done(&r);
         if (taken >= n)
             return;
@@ -64,7 +65,8 @@ Test(life, sigterm_answers_what_is_in_flight)
         r = client_read(fds[i], 20, false);
         cr_expect(r.status == 200, "request %d in flight got %d", i, r.status);
         if (i == IN_FLIGHT - 1)
-            cr_expect(response_header(&r, "Connection", close_header, sizeof close_header) && strcmp(close_header, "close") == 0);
+            cr_expect(response_header(&r, "Connection", close_header, sizeof close_header) &&
+                      strcmp(close_header, "close") == 0);
         response_done(&r);
     }
     cr_assert(process_wait(&p, 10), "the server does not leave");
@@ -311,14 +313,18 @@ Test(life, commands_work_beside_a_serving_process)
     free(out);
     process_run(&run, NULL, "plan", "examples/01-lora-7b.json", "--json", "--db", "/nonexistent/x.db", NULL);
     out = process_out(&run);
-    cr_expect(run.status == 0 && strstr(out, "\"plan_id\"") != NULL, "plan --json without a database: %d %s", run.status, out);
+    cr_expect(run.status == 0 && strstr(out, "\"plan_id\"") != NULL, "plan --json without a database: %d %s",
+              run.status, out);
     free(out);
     process_run(&run, NULL, "plan", "/nonexistent.json", "--db", p.db, NULL);
     cr_expect(run.status == 1);
     const struct {
         const char *command, *file, *db;
-    } bad[] = {{"check", NULL, "/nonexistent/x.db"}, {"backup", "/nonexistent/copy.db", NULL}, {"check", NULL, "README.md"},
-               {"plan", "Makefile", NULL}, {"backup", copy, "/nonexistent/x.db"}};
+    } bad[] = {{"check", NULL, "/nonexistent/x.db"},
+               {"backup", "/nonexistent/copy.db", NULL},
+               {"check", NULL, "README.md"},
+               {"plan", "Makefile", NULL},
+               {"backup", copy, "/nonexistent/x.db"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         process_run(&run, NULL, bad[i].command, "--db", bad[i].db != NULL ? bad[i].db : p.db, bad[i].file, NULL);
         out = process_log(&run);

@@ -33,7 +33,8 @@ static double drip(int fd, const char *text, double limit)
 
 Test(limits, a_slow_drip_is_cut_at_the_deadline)
 {
-    /* Each byte restarts the library's own time-out; the sweep must not care. Head and body, first and later request. */
+    /* Each byte restarts the library's own time-out; the sweep must not care. Head and body, first and later request.
+     */
     static const struct {
         const char *name, *first, *dripped;
         bool after_a_request;
@@ -41,7 +42,9 @@ Test(limits, a_slow_drip_is_cut_at_the_deadline)
     } cases[] = {
         {"head", "GET /healthz HTTP/1.1\r\nHost: test\r\n", "X-A: b\r\n", false, 1.6},
         {"request line", "GET /", "a", false, 1.6},
-        {"body", "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{", " ", false, 1.6},
+        {"body",
+         "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{",
+         " ", false, 1.6},
         {"head on a kept connection", "GET /healthz HTTP/1.1\r\nHost: test\r\n", "X-A: b\r\n", true, 1.6},
         /* No line is complete, so MHD tells us nothing: idle time and deadline together. */
         {"request line on a kept connection", "GET /", "a", true, 2.8},
@@ -80,7 +83,8 @@ Test(limits, who_does_not_read_is_cut)
     double started = process_now();
     while (!cut && process_now() - started < 6) {
         struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
-        cut = strstr(r.body, "suanpan_http_deadline_cut_total 1\n") != NULL && strstr(r.body, "suanpan_http_connections 1\n") != NULL;
+        cut = strstr(r.body, "suanpan_http_deadline_cut_total 1\n") != NULL &&
+              strstr(r.body, "suanpan_http_connections 1\n") != NULL;
         response_done(&r);
         usleep(50000);
     }
@@ -97,7 +101,8 @@ Test(limits, a_silent_connection_is_closed)
     int fd = client_connect(p.port);
     double started = process_now();
     cr_assert(client_ended(fd, 5));
-    cr_expect(process_now() - started > 0.8 && process_now() - started < 3, "closed after %.2f s", process_now() - started);
+    cr_expect(process_now() - started > 0.8 && process_now() - started < 3, "closed after %.2f s",
+              process_now() - started);
     close(fd);
     process_stop(&p);
 }
@@ -172,8 +177,12 @@ Test(limits, bodies_have_their_size_and_type)
     process_start(&p, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int fd = client_connect(p.port);
-        size_t n = (size_t)snprintf(head, sizeof head, "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nAccept-Language: en\r\n%s", cases[i].headers);
-        snprintf(head + n, sizeof head - n, cases[i].chunked ? "Transfer-Encoding: chunked\r\n\r\n%zx\r\n" : "Content-Length: %zu\r\n\r\n", cases[i].length);
+        size_t n = (size_t)snprintf(head, sizeof head,
+                                    "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nAccept-Language: en\r\n%s",
+                                    cases[i].headers);
+        snprintf(head + n, sizeof head - n,
+                 cases[i].chunked ? "Transfer-Encoding: chunked\r\n\r\n%zx\r\n" : "Content-Length: %zu\r\n\r\n",
+                 cases[i].length);
         client_sends(fd, head);
         client_send(fd, filler, cases[i].length);
         if (cases[i].chunked)
@@ -198,7 +207,8 @@ Test(limits, bodies_have_their_size_and_type)
 Test(limits, a_body_beyond_all_patience_ends_the_connection)
 {
     /* Over a mebibyte is not swallowed: the status may be lost to a reset, the server is not (pitfall P8). */
-    static const char *const heads[] = {"Content-Length: 5000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n4c4b40\r\n"};
+    static const char *const heads[] = {"Content-Length: 5000000\r\n\r\n",
+                                        "Transfer-Encoding: chunked\r\n\r\n4c4b40\r\n"};
     struct process p;
     char *filler = malloc(5000000);
     memset(filler, 'x', 5000000);
@@ -230,8 +240,10 @@ Test(limits, a_body_that_may_wait_is_refused_before_it_is_sent)
     for (size_t i = 0; i < 2; i++) {
         char head[256];
         int fd = client_connect(p.port);
-        snprintf(head, sizeof head, "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
-                                    "Expect: 100-continue\r\nContent-Length: %s\r\n\r\n", cases[i].length);
+        snprintf(head, sizeof head,
+                 "POST /api/v1/plans HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                 "Expect: 100-continue\r\nContent-Length: %s\r\n\r\n",
+                 cases[i].length);
         client_sends(fd, head);
         struct response r = client_read(fd, 3, false);
         cr_expect(r.status == cases[i].status, "%s bytes: %d", cases[i].length, r.status);
@@ -313,7 +325,8 @@ Test(limits, clients_that_go_away_during_work_do_no_harm)
     bool quiet = false;
     while (!quiet && process_now() < limit) {
         struct response r = client_ask(p.port, "GET", "/metrics", NULL, NULL);
-        quiet = strstr(r.body, "\nsuanpan_work_in_flight 0\n") != NULL && strstr(r.body, "\nsuanpan_http_connections 1\n") != NULL;
+        quiet = strstr(r.body, "\nsuanpan_work_in_flight 0\n") != NULL &&
+                strstr(r.body, "\nsuanpan_http_connections 1\n") != NULL;
         response_done(&r);
         usleep(20000);
     }

@@ -13,7 +13,10 @@ struct row {
     bool has_body, chunked;
 };
 
-#define H(name, value) {name, value, sizeof name - 1, sizeof value - 1}
+#define H(name, value)                                                                                                 \
+    {                                                                                                                  \
+        name, value, sizeof name - 1, sizeof value - 1                                                                 \
+    }
 #define HOST H("Host", "a")
 
 Test(guard, accepts_and_refuses_by_table)
@@ -35,7 +38,14 @@ Test(guard, accepts_and_refuses_by_table)
         {"trace", "TRACE", "/", {HOST}, 1, -1, false, false},
         {"connect", "CONNECT", "a:443", {HOST}, 1, -1, false, false},
         {"two lengths", "POST", "/", {HOST, H("Content-Length", "1"), H("CONTENT-LENGTH", "1")}, 3, -1, false, false},
-        {"two encodings", "POST", "/", {HOST, H("Transfer-Encoding", "chunked"), H("transfer-encoding", "chunked")}, 3, -1, false, false},
+        {"two encodings",
+         "POST",
+         "/",
+         {HOST, H("Transfer-Encoding", "chunked"), H("transfer-encoding", "chunked")},
+         3,
+         -1,
+         false,
+         false},
         {"both", "POST", "/", {HOST, H("Content-Length", "1"), H("Transfer-Encoding", "chunked")}, 3, -1, false, false},
         {"identity", "POST", "/", {HOST, H("Transfer-Encoding", "identity")}, 2, -1, false, false},
         {"list of encodings", "POST", "/", {HOST, H("Transfer-Encoding", "gzip, chunked")}, 2, -1, false, false},

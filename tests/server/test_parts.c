@@ -59,7 +59,8 @@ Test(config, refuses_by_table)
             strncpy(value, rows[i].value, sizeof value - 1);
         int n = (rows[i].flag != NULL) + (rows[i].value != NULL);
         cr_expect(config_read(&config, environment, n, arguments, &rest, &err) == -1, "row %zu passes", i);
-        cr_expect(err.code == rows[i].code && err.pointer[0] != '\0', "row %zu: %s %s", i, err_name(err.code), err.detail);
+        cr_expect(err.code == rows[i].code && err.pointer[0] != '\0', "row %zu: %s %s", i, err_name(err.code),
+                  err.detail);
     }
 }
 
@@ -101,9 +102,9 @@ Test(log, values_cannot_forge_a_line)
         {"合肥", "\"合肥\""},
         {"\xff\xfe", "\"\\xff\\xfe\""},
         {"\xe5\x90", "\"\\xe5\\x90\""},
-        {"\xc2\x85x", "\"\\xc2\\x85x\""},           /* C1 control */
-        {"\xed\xa0\x80", "\"\\xed\\xa0\\x80\""},     /* surrogate */
-        {"\xc0\xaf", "\"\\xc0\\xaf\""},               /* overlong */
+        {"\xc2\x85x", "\"\\xc2\\x85x\""},        /* C1 control */
+        {"\xed\xa0\x80", "\"\\xed\\xa0\\x80\""}, /* surrogate */
+        {"\xc0\xaf", "\"\\xc0\\xaf\""},          /* overlong */
     };
     char out[LOG_TEXT_MAX * 4 + 16];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -142,16 +143,33 @@ Test(gzip, is_sent_only_to_those_who_ask)
         const char *value;
         bool accepted;
     } rows[] = {
-        {NULL, false},       {"", false},          {"gzip", true},         {"GZIP", true},
-        {"x-gzip", true},    {"br", false},        {"br, gzip", true},     {"br,gzip;q=0.1", true},
-        {"gzip;q=0", false}, {"gzip; q=0.000", false}, {"gzip;q=0.001", true}, {"*", true},
-        {"*;q=0", false},    {"gzip;q=0, *", false}, {"identity", false},   {"gzipped", false},
-        {"br;q=1.0, *;q=0.5", true}, {"deflate, , gzip", true}, {",,,", false},
+        {NULL, false},
+        {"", false},
+        {"gzip", true},
+        {"GZIP", true},
+        {"x-gzip", true},
+        {"br", false},
+        {"br, gzip", true},
+        {"br,gzip;q=0.1", true},
+        {"gzip;q=0", false},
+        {"gzip; q=0.000", false},
+        {"gzip;q=0.001", true},
+        {"*", true},
+        {"*;q=0", false},
+        {"gzip;q=0, *", false},
+        {"identity", false},
+        {"gzipped", false},
+        {"br;q=1.0, *;q=0.5", true},
+        {"deflate, , gzip", true},
+        {",,,", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect(gzip_accepted(rows[i].value) == rows[i].accepted, "%s", rows[i].value != NULL ? rows[i].value : "(absent)");
-    cr_expect(!gzip_worthwhile("application/json", GZIP_MIN_BYTES) && gzip_worthwhile("application/json", GZIP_MIN_BYTES + 1));
-    cr_expect(!gzip_worthwhile("image/png", 100000) && !gzip_worthwhile(NULL, 100000) && gzip_worthwhile("text/csv; charset=utf-8", 100000));
+        cr_expect(gzip_accepted(rows[i].value) == rows[i].accepted, "%s",
+                  rows[i].value != NULL ? rows[i].value : "(absent)");
+    cr_expect(!gzip_worthwhile("application/json", GZIP_MIN_BYTES) &&
+              gzip_worthwhile("application/json", GZIP_MIN_BYTES + 1));
+    cr_expect(!gzip_worthwhile("image/png", 100000) && !gzip_worthwhile(NULL, 100000) &&
+              gzip_worthwhile("text/csv; charset=utf-8", 100000));
 }
 
 Test(gzip, gives_back_what_it_took)
@@ -164,7 +182,10 @@ Test(gzip, gives_back_what_it_took)
             plain[k] = (char)('a' + (k * k / 7) % 23);
         cr_assert(gzip_encode(plain, sizes[i], &coded, &coded_len) == 0);
         cr_expect(coded_len < sizes[i]);
-        z_stream z = {.next_in = (Bytef *)coded, .avail_in = (uInt)coded_len, .next_out = (Bytef *)back, .avail_out = (uInt)sizes[i]};
+        z_stream z = {.next_in = (Bytef *)coded,
+                      .avail_in = (uInt)coded_len,
+                      .next_out = (Bytef *)back,
+                      .avail_out = (uInt)sizes[i]};
         cr_assert(inflateInit2(&z, 15 + 16) == Z_OK && inflate(&z, Z_FINISH) == Z_STREAM_END);
         cr_expect(z.total_out == sizes[i] && memcmp(plain, back, sizes[i]) == 0);
         inflateEnd(&z);
@@ -228,7 +249,7 @@ Test(metrics, histograms_are_cumulative_and_add_up)
     struct buf text;
     buf_init(&text, 1 << 20);
     metrics_request(&m, "GET /x", 200, 400000);
-    metrics_request(&m, "GET /x", 200, 500000);    /* the bound belongs to its bucket */
+    metrics_request(&m, "GET /x", 200, 500000); /* the bound belongs to its bucket */
     metrics_request(&m, "GET /x", 404, 2000000);
     metrics_request(&m, "GET /x", 200, 20000000000);
     metrics_write(&m, &g, &text);
@@ -250,6 +271,7 @@ Test(metrics, histograms_are_cumulative_and_add_up)
 
 Test(listen, knows_loopback)
 {
-    cr_expect(listen_is_loopback("127.0.0.1") && listen_is_loopback("127.1.2.3") && listen_is_loopback("::1") && listen_is_loopback("localhost"));
+    cr_expect(listen_is_loopback("127.0.0.1") && listen_is_loopback("127.1.2.3") && listen_is_loopback("::1") &&
+              listen_is_loopback("localhost"));
     cr_expect(!listen_is_loopback("0.0.0.0") && !listen_is_loopback("::") && !listen_is_loopback("10.0.0.1"));
 }

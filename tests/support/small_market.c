@@ -20,14 +20,15 @@ static const struct test_csv files[] = {
                      "line-10g,专线,Line,,10,no,yes,,test,2026-11\n"},
     {"dedicated_lines.csv", "id,a_provider_id,b_provider_id,network_id,gbps,source,source_date,note\n"
                             "idc--cloud,idc,cloud,line-10g,10,test,2026-11,\n"},
-    {"skus.csv", "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,"
-                 "bandwidth_dedicated,form,host_memory_gb,cpu_cores,nvme_gb,tax_code,note,source,source_date,confidence\n"
-                 "idc-a100,idc,hefei,a100-sxm4-80g,8,yes,16,nvswitch,ib-1600,yes,bare_metal,1024,128,15360,service_6,,"
-                 "test,2026-11,high\n"
-                 "cloud-a100,cloud,hefei,a100-sxm4-80g,8,no,16,nvswitch,ib-1600,yes,container,1024,128,7680,service_6,,"
-                 "test,2026-11,high\n"
-                 "campus-a100,campus,hefei,a100-sxm4-80g,8,yes,4,nvswitch,ib-1600,yes,managed_machine,1024,128,7680,"
-                 "service_6,,test,2026-11,high\n"},
+    {"skus.csv",
+     "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,network_id,"
+     "bandwidth_dedicated,form,host_memory_gb,cpu_cores,nvme_gb,tax_code,note,source,source_date,confidence\n"
+     "idc-a100,idc,hefei,a100-sxm4-80g,8,yes,16,nvswitch,ib-1600,yes,bare_metal,1024,128,15360,service_6,,"
+     "test,2026-11,high\n"
+     "cloud-a100,cloud,hefei,a100-sxm4-80g,8,no,16,nvswitch,ib-1600,yes,container,1024,128,7680,service_6,,"
+     "test,2026-11,high\n"
+     "campus-a100,campus,hefei,a100-sxm4-80g,8,yes,4,nvswitch,ib-1600,yes,managed_machine,1024,128,7680,"
+     "service_6,,test,2026-11,high\n"},
     {"prices.csv",
      "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,user_class,off_peak_only,"
      "tax_included,free_of_charge,effective_from,observed_on,state,source,confidence\n"

@@ -29,9 +29,13 @@ int training_case_try(const struct training_case *c, struct arena *arena, struct
         model_complete(&m, "/workload/model", NULL, faults);
     cr_assert_eq(faults->n, 0, "%s: %s", faults->items[0].pointer, faults->items[0].detail);
     free(faults);
-    struct shape s = {.gpu = catalog_gpu(cat, c->gpu), .gpus_per_node = c->per_node > 0 ? c->per_node : 1,
-                      .nodes = c->nodes > 0 ? c->nodes : 1, .intra = c->intra, .inter = c->inter,
-                      .inter_gbps_per_node = c->gbps, .storage_gb_s = c->storage_gb_s,
+    struct shape s = {.gpu = catalog_gpu(cat, c->gpu),
+                      .gpus_per_node = c->per_node > 0 ? c->per_node : 1,
+                      .nodes = c->nodes > 0 ? c->nodes : 1,
+                      .intra = c->intra,
+                      .inter = c->inter,
+                      .inter_gbps_per_node = c->gbps,
+                      .storage_gb_s = c->storage_gb_s,
                       .host_memory_gb = c->host_memory_gb};
     cr_assert_not_null(s.gpu, "no card '%s'", c->gpu);
     struct workload defaults;
@@ -43,10 +47,13 @@ int training_case_try(const struct training_case *c, struct arena *arena, struct
         measured.peak_memory_gb = peak;
         measured.two_node_speedup = speedup;
     }
-    struct training_request q = {.model = &m, .training = &c->training,
+    struct training_request q = {.model = &m,
+                                 .training = &c->training,
                                  .measured = measured.stated ? &measured : NULL,
                                  .measured_gpu = measured.gpu != NULL ? catalog_gpu(cat, measured.gpu) : NULL,
-                                 .shape = &s, .layout = &c->layout, .want_trace = c->trace};
+                                 .shape = &s,
+                                 .layout = &c->layout,
+                                 .want_trace = c->trace};
     return training_estimate(training_case_constants(), &q, arena, ret, err);
 }
 

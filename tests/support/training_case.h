@@ -11,7 +11,7 @@ struct training_case {
     enum intra_link intra;
     enum inter_link inter;
     double gbps, storage_gb_s, host_memory_gb;
-    const char *preset;  /* or the model below */
+    const char *preset; /* or the model below */
     struct model model;
     struct training training;
     struct layout layout;

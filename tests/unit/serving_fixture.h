@@ -65,14 +65,24 @@ struct ask {
 static inline struct estimate answer(struct ask a)
 {
     struct model m = a.model != NULL ? preset(a.model) : sized(a.billions);
-    struct serving s = {.stated = true, .weight_bits = a.weight_bits, .kv_bits = a.kv_bits, .engine = a.engine,
-                        .engine_version = a.version, .weight_format = a.format, .speculative_mtp = a.mtp,
+    struct serving s = {.stated = true,
+                        .weight_bits = a.weight_bits,
+                        .kv_bits = a.kv_bits,
+                        .engine = a.engine,
+                        .engine_version = a.version,
+                        .weight_format = a.format,
+                        .speculative_mtp = a.mtp,
                         .spare_replicas = -1};
     struct shape shape = {.gpu = card(a.gpu), .gpus_per_node = a.gpus > 0 ? a.gpus : 1, .nodes = 1};
     struct layout layout = {.tp = a.tp, .pp = a.pp, .ep = a.ep};
-    struct operating_point at = {.stated = true, .batch = a.batch, .input_tokens = a.input, .output_tokens = a.output,
-                                 .max_model_len = a.max_len, .gpu_memory_utilization = a.utilisation,
-                                 .scenario = a.scenario, .decode_only = a.decode_only};
+    struct operating_point at = {.stated = true,
+                                 .batch = a.batch,
+                                 .input_tokens = a.input,
+                                 .output_tokens = a.output,
+                                 .max_model_len = a.max_len,
+                                 .gpu_memory_utilization = a.utilisation,
+                                 .scenario = a.scenario,
+                                 .decode_only = a.decode_only};
     struct serving_request q = {.model = &m, .serving = &s, .shape = &shape, .layout = &layout, .at = &at};
     struct arena *arena = arena_new((size_t)1 << 20);
     struct estimate e;

@@ -1,4 +1,5 @@
-/* Triggers, counter-signs, staged advice, budget, relaxations, attribution and sensitivity, by the names of the rules. */
+/* Triggers, counter-signs, staged advice, budget, relaxations, attribution and sensitivity, by the names of the rules.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -155,7 +156,8 @@ Test(advice, trigger_cluster_entry_price)
         }
         const bool holds = least[KIND_SINGLE_MACHINE] > 0 && least[KIND_SMALL_CLUSTER] > 0 &&
                            least[KIND_SINGLE_MACHINE] >= least[KIND_SMALL_CLUSTER];
-        cr_expect_eq(note_find(&p->cluster_triggers, "trigger_cluster_entry_price") != NULL, holds, "%g tokens", tokens);
+        cr_expect_eq(note_find(&p->cluster_triggers, "trigger_cluster_entry_price") != NULL, holds, "%g tokens",
+                     tokens);
     }
 }
 
@@ -241,8 +243,8 @@ Test(advice, memory_gap_soft_and_memory_gap_hard)
         struct build b = {.workload = &w, .arena = arena};
         struct option_list none = {0};
         note_list_init(&plan.staged_advice, arena);
-        struct advice a = {.b = &b, .plan = &plan, .ranked = &none, .t = t, .need_gb = ratio * machine_gb,
-                           .machine_gb = machine_gb};
+        struct advice a = {
+            .b = &b, .plan = &plan, .ranked = &none, .t = t, .need_gb = ratio * machine_gb, .machine_gb = machine_gb};
         advice_staged(&a);
         cr_expect_eq(note_find(&plan.staged_advice, "memory_gap_soft") != NULL, cases[i].soft, "%gB: %.2f times",
                      cases[i].billions, ratio);
@@ -336,8 +338,8 @@ Test(advice, budget_of_200_thousand_yuan)
     cr_expect_gt(reserve, 0);
     cr_expect(note_find(&p->staged_advice, "budget_buys"));
     /* whatever the assumptions, the parts are parts */
-    struct assumption_override all[] = {{"validate_budget_share", 1}, {"budget_reserve_share_max", 1},
-                                        {"budget_contingency_share", 0.5}};
+    struct assumption_override all[] = {
+        {"validate_budget_share", 1}, {"budget_reserve_share_max", 1}, {"budget_contingency_share", 0.5}};
     w.overrides = all;
     w.n_overrides = 3;
     p = plan_of(&w);
@@ -528,8 +530,8 @@ Test(advice, sensitivity_turning_points_are_where_the_recommendation_changes)
             /* A new plan may have found another number of nodes than the one foretold; only a set with it can turn. */
             if (alike(now, before))
                 for (size_t k = 0; k < beyond->n_options; k++)
-                    cr_expect_not(alike(&beyond->options[k], then), "%g tokens: told to turn at %g, but does not", tokens,
-                                  s->turning_point);
+                    cr_expect_not(alike(&beyond->options[k], then), "%g tokens: told to turn at %g, but does not",
+                                  tokens, s->turning_point);
             foretold += alike(now, then);
         }
     }

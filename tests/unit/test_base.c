@@ -20,12 +20,18 @@ Test(money, one_rounding_half_away_from_zero)
     static const struct {
         int64_t quantity_milli, price_micros, minor;
     } cases[] = {
-        {1000, 12340000, 1234},      {1000, 5000, 1},  /* half a fen up */
-        {1000, 4999, 0},             {-1000, 5000, -1}, /* and away from zero below it */
-        {-1000, 4999, 0},            {1500, 1000000, 150},
-        {1, 10000000, 1},            {333, 1000000, 33},
-        {335, 1000000, 34},          {744000, 15500000, 1153200},
-        {0, INT64_MAX, 0},           {1000, INT64_MAX, 922337203685478},
+        {1000, 12340000, 1234},
+        {1000, 5000, 1}, /* half a fen up */
+        {1000, 4999, 0},
+        {-1000, 5000, -1}, /* and away from zero below it */
+        {-1000, 4999, 0},
+        {1500, 1000000, 150},
+        {1, 10000000, 1},
+        {333, 1000000, 33},
+        {335, 1000000, 34},
+        {744000, 15500000, 1153200},
+        {0, INT64_MAX, 0},
+        {1000, INT64_MAX, 922337203685478},
         {8760000, 123456789, 108148147},
     };
     for (size_t i = 0; i < N(cases); i++) {
@@ -43,8 +49,17 @@ Test(money, division_rounds_half_away_from_zero)
 {
     static const struct {
         int64_t a, b, q;
-    } cases[] = {{7, 2, 4}, {-7, 2, -4}, {5, 3, 2}, {-5, 3, -2}, {4, 3, 1}, {-4, 3, -1}, {0, 9, 0}, {1, 2, 1},
-                 {INT64_MAX, 1, INT64_MAX}, {INT64_MIN, 1, INT64_MIN}, {INT64_MAX, INT64_MAX, 1}};
+    } cases[] = {{7, 2, 4},
+                 {-7, 2, -4},
+                 {5, 3, 2},
+                 {-5, 3, -2},
+                 {4, 3, 1},
+                 {-4, 3, -1},
+                 {0, 9, 0},
+                 {1, 2, 1},
+                 {INT64_MAX, 1, INT64_MAX},
+                 {INT64_MIN, 1, INT64_MIN},
+                 {INT64_MAX, INT64_MAX, 1}};
     for (size_t i = 0; i < N(cases); i++)
         cr_expect_eq(money_div_round(cases[i].a, cases[i].b), cases[i].q, "case %zu", i);
 }
@@ -79,9 +94,9 @@ Test(money, hours_are_rounded_up_to_what_is_billed)
         double hours;
         int64_t granularity, milli;
     } cases[] = {
-        {1.0, 1000, 1000},     {1.0001, 1000, 2000}, {744.0000000001, 1000, 744000}, {0.0, 1000, 0},
-        {0.2501, 1, 251},      {0.25, 1, 250},       {1.5, 250, 1500},               {1e9, 1000, 1000000000000},
-        {0.1 + 0.2, 100, 300},
+        {1.0, 1000, 1000}, {1.0001, 1000, 2000},       {744.0000000001, 1000, 744000},
+        {0.0, 1000, 0},    {0.2501, 1, 251},           {0.25, 1, 250},
+        {1.5, 250, 1500},  {1e9, 1000, 1000000000000}, {0.1 + 0.2, 100, 300},
     };
     for (size_t i = 0; i < N(cases); i++) {
         int64_t milli = -1;
@@ -101,8 +116,12 @@ Test(money, text_both_ways)
     static const struct {
         const char *text;
         int64_t minor;
-    } minors[] = {{"0.00", 0},          {"-0.01", -1},       {"1234.50", 123450}, {"-1234.50", -123450},
-                  {"92233720368547758.07", INT64_MAX},       {"-92233720368547758.08", INT64_MIN}};
+    } minors[] = {{"0.00", 0},
+                  {"-0.01", -1},
+                  {"1234.50", 123450},
+                  {"-1234.50", -123450},
+                  {"92233720368547758.07", INT64_MAX},
+                  {"-92233720368547758.08", INT64_MIN}};
     char out[MONEY_TEXT_MAX];
     for (size_t i = 0; i < N(minors); i++) {
         money_text(minors[i].minor, out);
@@ -114,7 +133,8 @@ Test(money, text_both_ways)
     static const struct {
         const char *text;
         int64_t micros;
-    } prices[] = {{"12.34", 12340000}, {"12.3456", 12345600}, {"0.000001", 1}, {"-7.00", -7000000}, {"15.50", 15500000}};
+    } prices[] = {
+        {"12.34", 12340000}, {"12.3456", 12345600}, {"0.000001", 1}, {"-7.00", -7000000}, {"15.50", 15500000}};
     for (size_t i = 0; i < N(prices); i++) {
         money_price_text(prices[i].micros, out);
         cr_expect_str_eq(out, prices[i].text);
@@ -122,8 +142,22 @@ Test(money, text_both_ways)
         cr_assert_eq(money_parse_micros(prices[i].text, &back), 0);
         cr_expect_eq(back, prices[i].micros);
     }
-    static const char *const bad[] = {"", "-", ".", "1.", ".5", "+1", "1,000", "1e3", "1.234", " 1", "1 ", "0x1",
-                                      "--1", "1.2.3", "92233720368547758.08", "999999999999999999999999999999"};
+    static const char *const bad[] = {"",
+                                      "-",
+                                      ".",
+                                      "1.",
+                                      ".5",
+                                      "+1",
+                                      "1,000",
+                                      "1e3",
+                                      "1.234",
+                                      " 1",
+                                      "1 ",
+                                      "0x1",
+                                      "--1",
+                                      "1.2.3",
+                                      "92233720368547758.08",
+                                      "999999999999999999999999999999"};
     int64_t kept = 42;
     for (size_t i = 0; i < N(bad); i++)
         cr_expect_eq(money_parse_minor(bad[i], &kept), -1, "'%s'", bad[i]);
@@ -153,9 +187,10 @@ Test(date, every_day_of_the_calendar_both_ways)
 
 Test(date, refuses_what_is_no_day)
 {
-    static const char *const bad[] = {"", "2026", "2026-1-01", "2026-13-01", "2026-00-10", "2026-02-29", "2100-02-29",
-                                      "2026-04-31", "2026-01-00", "1969-12-31", "2200-01-01", "2026/01/01",
-                                      "2026-01-01 ", " 2026-01-01", "2026-01-01T00:00", "-026-01-01", "2026-0a-01"};
+    static const char *const bad[] = {"",           "2026",       "2026-1-01",   "2026-13-01",  "2026-00-10",
+                                      "2026-02-29", "2100-02-29", "2026-04-31",  "2026-01-00",  "1969-12-31",
+                                      "2200-01-01", "2026/01/01", "2026-01-01 ", " 2026-01-01", "2026-01-01T00:00",
+                                      "-026-01-01", "2026-0a-01"};
     date_t kept = 42;
     for (size_t i = 0; i < N(bad); i++)
         cr_expect_eq(date_parse(bad[i], &kept), -1, "'%s'", bad[i]);

@@ -27,17 +27,29 @@ static date_t day(const char *text)
     return d;
 }
 
-static struct price sku_price(const char *id, const struct sku *s, enum pricing_mode mode, int64_t micros,
-                              date_t from, date_t to)
+static struct price sku_price(const char *id, const struct sku *s, enum pricing_mode mode, int64_t micros, date_t from,
+                              date_t to)
 {
-    return (struct price){.id = id, .subject = SUBJECT_SKU, .sku = s, .mode = mode, .currency = "CNY", .micros = micros,
-                          .unit = UNIT_GPU_HOUR, .effective_from = from, .effective_to = to};
+    return (struct price){.id = id,
+                          .subject = SUBJECT_SKU,
+                          .sku = s,
+                          .mode = mode,
+                          .currency = "CNY",
+                          .micros = micros,
+                          .unit = UNIT_GPU_HOUR,
+                          .effective_from = from,
+                          .effective_to = to};
 }
 
 static struct catalog base_catalog(struct arena *a)
 {
-    return (struct catalog){.arena = a, .gpus = gpus, .n_gpus = N(gpus), .aliases = aliases, .n_aliases = N(aliases),
-                            .providers = providers, .n_providers = N(providers)};
+    return (struct catalog){.arena = a,
+                            .gpus = gpus,
+                            .n_gpus = N(gpus),
+                            .aliases = aliases,
+                            .n_aliases = N(aliases),
+                            .providers = providers,
+                            .n_providers = N(providers)};
 }
 
 Test(catalog, a_card_is_found_however_it_is_spelt)
@@ -51,9 +63,20 @@ Test(catalog, a_card_is_found_however_it_is_spelt)
         const char *name;
         int gpu;
     } cases[] = {
-        {"h100-sxm5-80g", 0}, {"H100-SXM5-80G", 0}, {"H100 SXM5 80GB", 0}, {"NVIDIA H100 80GB HBM3", 0},
-        {"NVIDIA A100-SXM4-80GB", 1}, {"a100 80g", 1}, {"A100_80G", 1}, {"NVIDIA GeForce RTX 4090", 2},
-        {"rtx4090", 2}, {"RTX-4090-24GB", 2}, {"h100", -1}, {"", -1}, {"---", -1}, {"rtx 4090 d", -1},
+        {"h100-sxm5-80g", 0},
+        {"H100-SXM5-80G", 0},
+        {"H100 SXM5 80GB", 0},
+        {"NVIDIA H100 80GB HBM3", 0},
+        {"NVIDIA A100-SXM4-80GB", 1},
+        {"a100 80g", 1},
+        {"A100_80G", 1},
+        {"NVIDIA GeForce RTX 4090", 2},
+        {"rtx4090", 2},
+        {"RTX-4090-24GB", 2},
+        {"h100", -1},
+        {"", -1},
+        {"---", -1},
+        {"rtx 4090 d", -1},
         {"a name that is far longer than any card of any maker has ever been called, and then some more of it", -1},
     };
     for (size_t i = 0; i < N(cases); i++) {
@@ -92,12 +115,12 @@ Test(catalog, the_price_in_force_on_the_day)
         enum pricing_mode mode;
         const char *user_class, *on, *want;
     } cases[] = {
-        {0, MODE_HOURLY, NULL, "2025-12-31", NULL}, {0, MODE_HOURLY, NULL, "2026-01-01", "p1"},
-        {0, MODE_HOURLY, "", "2026-05-31", "p1"},   {0, MODE_HOURLY, NULL, "2026-06-01", "p2"},
-        {0, MODE_HOURLY, NULL, "2026-08-01", "p5"}, {0, MODE_HOURLY, NULL, "2026-08-15", "p2"},
-        {0, MODE_HOURLY, NULL, "2026-12-31", "p2"}, {0, MODE_HOURLY, NULL, "2030-01-01", "p3"},
-        {0, MODE_MONTHLY, NULL, "2026-01-01", "p4"}, {0, MODE_ANNUAL, NULL, "2026-01-01", NULL},
-        {1, MODE_HOURLY, NULL, "2026-07-01", "p6"}, {1, MODE_HOURLY, "internal", "2026-07-01", "p7"},
+        {0, MODE_HOURLY, NULL, "2025-12-31", NULL},       {0, MODE_HOURLY, NULL, "2026-01-01", "p1"},
+        {0, MODE_HOURLY, "", "2026-05-31", "p1"},         {0, MODE_HOURLY, NULL, "2026-06-01", "p2"},
+        {0, MODE_HOURLY, NULL, "2026-08-01", "p5"},       {0, MODE_HOURLY, NULL, "2026-08-15", "p2"},
+        {0, MODE_HOURLY, NULL, "2026-12-31", "p2"},       {0, MODE_HOURLY, NULL, "2030-01-01", "p3"},
+        {0, MODE_MONTHLY, NULL, "2026-01-01", "p4"},      {0, MODE_ANNUAL, NULL, "2026-01-01", NULL},
+        {1, MODE_HOURLY, NULL, "2026-07-01", "p6"},       {1, MODE_HOURLY, "internal", "2026-07-01", "p7"},
         {1, MODE_HOURLY, "external", "2026-07-01", "p6"},
     };
     for (size_t i = 0; i < N(cases); i++) {
@@ -117,8 +140,12 @@ Test(catalog, other_subjects_fall_back_to_any_provider)
     struct catalog c = base_catalog(a);
     struct price prices[] = {
         {.id = "n1", .subject = SUBJECT_NETWORK, .subject_id = "ib-400", .unit = UNIT_NODE_MONTH, .micros = 1},
-        {.id = "n2", .subject = SUBJECT_NETWORK, .subject_id = "ib-400", .provider = &providers[0],
-         .unit = UNIT_NODE_MONTH, .micros = 2},
+        {.id = "n2",
+         .subject = SUBJECT_NETWORK,
+         .subject_id = "ib-400",
+         .provider = &providers[0],
+         .unit = UNIT_NODE_MONTH,
+         .micros = 2},
         {.id = "e1", .subject = SUBJECT_EGRESS, .subject_id = "idc-a", .provider = &providers[1], .unit = UNIT_GB},
     };
     for (size_t i = 0; i < N(prices); i++)
@@ -146,7 +173,8 @@ Test(catalog, rates_and_taxes_of_the_day)
     struct arena *a = arena_new(1 << 20);
     struct catalog c = base_catalog(a);
     struct fx_rate rates[] = {
-        {"USD", "CNY", day("2026-10-01"), 7100000, "bank"}, {"USD", "CNY", day("2026-11-01"), 7200000, "bank"},
+        {"USD", "CNY", day("2026-10-01"), 7100000, "bank"},
+        {"USD", "CNY", day("2026-11-01"), 7200000, "bank"},
         {"EUR", "CNY", day("2026-11-01"), 7800000, "bank"},
     };
     struct tax_code taxes[] = {

@@ -63,13 +63,18 @@ Test(checklist, verification_matches_the_machine)
         enum option_kind kind;
         const char *has[6], *has_not[4];
     } cases[] = {
-        {KIND_SINGLE_MACHINE, {"card_model", "topology", "host", "nvme", "framework", "all_reduce"},
+        {KIND_SINGLE_MACHINE,
+         {"card_model", "topology", "host", "nvme", "framework", "all_reduce"},
          {"two_node_gate", "infiniband", "line", "ask_agreement"}},
-        {KIND_SMALL_CLUSTER, {"topology", "infiniband", "infiniband_path", "all_reduce_nodes", "two_node_gate", "storage"},
+        {KIND_SMALL_CLUSTER,
+         {"topology", "infiniband", "infiniband_path", "all_reduce_nodes", "two_node_gate", "storage"},
          {"rdma", "ethernet", "line", "ask_agreement"}},
-        {KIND_HYBRID_CLOUD, {"line", "ask_stock", "ask_replacement", "ask_traffic", "ask_invoice", "card_model"},
+        {KIND_HYBRID_CLOUD,
+         {"line", "ask_stock", "ask_replacement", "ask_traffic", "ask_invoice", "card_model"},
          {"ask_agreement", "ask_off_peak"}},
-        {KIND_UNIVERSITY_TIME, {"ask_agreement", "ask_off_peak", "ask_replacement", "card_model"}, {"ask_stock", "line"}},
+        {KIND_UNIVERSITY_TIME,
+         {"ask_agreement", "ask_off_peak", "ask_replacement", "card_model"},
+         {"ask_stock", "line"}},
     };
     struct workload w = big(), one_by_one = big();
     one_by_one.training.parallel_runs = 1;

@@ -79,15 +79,24 @@ Test(names, every_enum_value_goes_out_and_comes_back)
         enum workload_enum e;
         int first, last;
     } enums[] = {
-        {ENUM_METHOD, METHOD_PRETRAIN, METHOD_CUSTOM}, {ENUM_PRECISION, PREC_BF16, PREC_FP32},
-        {ENUM_OPTIMIZER, OPT_ADAMW, OPT_MUON}, {ENUM_LOSS_IMPL, LOSS_EAGER, LOSS_FUSED},
-        {ENUM_SHARDING, SHARD_NONE, SHARD_ZERO3}, {ENUM_OFFLOAD, OFFLOAD_NONE, OFFLOAD_ACTIVATIONS},
-        {ENUM_RECOMPUTE, RECOMPUTE_NONE, RECOMPUTE_FULL}, {ENUM_GRAD_SYNC, GRAD_SYNC_EACH, GRAD_SYNC_LAST},
-        {ENUM_EP_DISPATCH, EP_DISPATCH_ALLTOALL, EP_DISPATCH_DEEPEP}, {ENUM_TEAM, TEAM_NONE, TEAM_EXPERT},
-        {ENUM_PRIORITY, PRIORITY_CHEAPEST, PRIORITY_FASTEST}, {ENUM_KIND, KIND_SINGLE_MACHINE, KIND_UNIVERSITY_TIME},
-        {ENUM_LANGUAGE, LANG_ZH_CN, LANG_EN}, {ENUM_ENGINE, ENGINE_VLLM, ENGINE_ATOM},
-        {ENUM_WEIGHT_FORMAT, WF_BF16, WF_GGUF_Q8_0}, {ENUM_SCENARIO, SCEN_FIXED_BATCH, SCEN_SINGLE_STREAM},
-        {ENUM_FFN, FFN_GATED, FFN_PLAIN}, {ENUM_VERDICT, VERDICT_INSUFFICIENT, VERDICT_DATA_PIPELINE},
+        {ENUM_METHOD, METHOD_PRETRAIN, METHOD_CUSTOM},
+        {ENUM_PRECISION, PREC_BF16, PREC_FP32},
+        {ENUM_OPTIMIZER, OPT_ADAMW, OPT_MUON},
+        {ENUM_LOSS_IMPL, LOSS_EAGER, LOSS_FUSED},
+        {ENUM_SHARDING, SHARD_NONE, SHARD_ZERO3},
+        {ENUM_OFFLOAD, OFFLOAD_NONE, OFFLOAD_ACTIVATIONS},
+        {ENUM_RECOMPUTE, RECOMPUTE_NONE, RECOMPUTE_FULL},
+        {ENUM_GRAD_SYNC, GRAD_SYNC_EACH, GRAD_SYNC_LAST},
+        {ENUM_EP_DISPATCH, EP_DISPATCH_ALLTOALL, EP_DISPATCH_DEEPEP},
+        {ENUM_TEAM, TEAM_NONE, TEAM_EXPERT},
+        {ENUM_PRIORITY, PRIORITY_CHEAPEST, PRIORITY_FASTEST},
+        {ENUM_KIND, KIND_SINGLE_MACHINE, KIND_UNIVERSITY_TIME},
+        {ENUM_LANGUAGE, LANG_ZH_CN, LANG_EN},
+        {ENUM_ENGINE, ENGINE_VLLM, ENGINE_ATOM},
+        {ENUM_WEIGHT_FORMAT, WF_BF16, WF_GGUF_Q8_0},
+        {ENUM_SCENARIO, SCEN_FIXED_BATCH, SCEN_SINGLE_STREAM},
+        {ENUM_FFN, FFN_GATED, FFN_PLAIN},
+        {ENUM_VERDICT, VERDICT_INSUFFICIENT, VERDICT_DATA_PIPELINE},
     };
     for (size_t i = 0; i < N(enums); i++) {
         for (int v = enums[i].first; v <= enums[i].last; v++) {
@@ -132,17 +141,28 @@ Test(hardware, a_cards_own_link)
         int gen, gpus;
         enum intra_link want;
     } cases[] = {
-        {"NVLink 4", "SXM5", 900, 5, 8, INTRA_NVSWITCH}, {"NVLink 4", "SXM5", 900, 5, 1, INTRA_NONE},
-        {"NVLink 2", "SXM2", 300, 3, 8, INTRA_NVLINK},   {"NVLink 3 bridge (pairs)", "PCIe", 600, 4, 8, INTRA_PCIE4},
-        {"NVLink 3 bridge (pairs)", "PCIe", 600, 4, 2, INTRA_NVLINK_BRIDGE}, {"none", "PCIe", 0, 4, 8, INTRA_PCIE4},
-        {"", "PCIe", 0, 3, 4, INTRA_PCIE3},              {"", "PCIe", 0, 5, 4, INTRA_PCIE5},
-        {"HCCS", "module", 392, 0, 8, INTRA_HCCS},       {"UB", "module", 784, 0, 16, INTRA_HCCS},
-        {"xGMI", "OAM", 1075, 5, 8, INTRA_XGMI},         {"Infinity Fabric", "OAM", 896, 5, 8, INTRA_XGMI},
-        {"MetaXLink", "OAM", 0, 0, 8, INTRA_PCIE4},      {"MTLink 2", "OAM", 784, 0, 8, INTRA_NVLINK},
+        {"NVLink 4", "SXM5", 900, 5, 8, INTRA_NVSWITCH},
+        {"NVLink 4", "SXM5", 900, 5, 1, INTRA_NONE},
+        {"NVLink 2", "SXM2", 300, 3, 8, INTRA_NVLINK},
+        {"NVLink 3 bridge (pairs)", "PCIe", 600, 4, 8, INTRA_PCIE4},
+        {"NVLink 3 bridge (pairs)", "PCIe", 600, 4, 2, INTRA_NVLINK_BRIDGE},
+        {"none", "PCIe", 0, 4, 8, INTRA_PCIE4},
+        {"", "PCIe", 0, 3, 4, INTRA_PCIE3},
+        {"", "PCIe", 0, 5, 4, INTRA_PCIE5},
+        {"HCCS", "module", 392, 0, 8, INTRA_HCCS},
+        {"UB", "module", 784, 0, 16, INTRA_HCCS},
+        {"xGMI", "OAM", 1075, 5, 8, INTRA_XGMI},
+        {"Infinity Fabric", "OAM", 896, 5, 8, INTRA_XGMI},
+        {"MetaXLink", "OAM", 0, 0, 8, INTRA_PCIE4},
+        {"MTLink 2", "OAM", 784, 0, 8, INTRA_NVLINK},
     };
     for (size_t i = 0; i < N(cases); i++) {
-        struct gpu g = {.link_type = cases[i].link, .form_factor = cases[i].form, .link_gb_s_bidir = cases[i].gb_s,
-                        .pcie_gen = cases[i].gen, .memory_gb = 80, .usable_gib = 79};
+        struct gpu g = {.link_type = cases[i].link,
+                        .form_factor = cases[i].form,
+                        .link_gb_s_bidir = cases[i].gb_s,
+                        .pcie_gen = cases[i].gen,
+                        .memory_gb = 80,
+                        .usable_gib = 79};
         cr_expect_eq(hardware_default_intra(&g, cases[i].gpus), cases[i].want, "case %zu", i);
         struct shape s = {.gpu = &g, .gpus_per_node = cases[i].gpus, .nodes = 2};
         cr_expect_eq(shape_gpus(&s), 2 * cases[i].gpus);

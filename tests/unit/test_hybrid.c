@@ -116,8 +116,8 @@ Test(hybrid, baseline_stays_local_and_runs_burst_over_the_line)
     cr_assert(split);
     cr_expect_float_eq(split->args[0].number + split->args[1].number, 8, 1e-9);
     const double upload_h = 2.5; /* 900 GB over the customer's own 1 Gbit/s at 0.8, before anything can run */
-    const double faults = 1 + quality_lost_share(quality_of(b, d->groups[local->group].offer->sku->provider),
-                                                 d->shape.gpus_per_node);
+    const double faults =
+        1 + quality_lost_share(quality_of(b, d->groups[local->group].offer->sku->provider), d->shape.gpus_per_node);
     cr_expect_float_eq((local->hours / faults - upload_h) * fmin(local->units, split->args[0].number),
                        split->args[0].number * d->estimate->training.wall_hours, 1e-6);
     const struct draft_extra *egress = extra_of(d, SECTION_EGRESS);
@@ -140,9 +140,12 @@ Test(hybrid, nothing_to_burst)
         bool sensitive;
         enum tri can;
         const char *why; /* NULL: offered */
-    } cases[] = {{1, true, TRI_NO, "data_sensitive"},   {1, false, TRI_UNSTATED, "one_run_at_a_time"},
-                 {4, true, TRI_NO, "data_sensitive"},   {4, true, TRI_UNSTATED, "data_sensitive"},
-                 {4, true, TRI_YES, NULL},              {4, false, TRI_UNSTATED, NULL}};
+    } cases[] = {{1, true, TRI_NO, "data_sensitive"},
+                 {1, false, TRI_UNSTATED, "one_run_at_a_time"},
+                 {4, true, TRI_NO, "data_sensitive"},
+                 {4, true, TRI_UNSTATED, "data_sensitive"},
+                 {4, true, TRI_YES, NULL},
+                 {4, false, TRI_UNSTATED, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct workload w = parallel_workload();
         w.training.parallel_runs = cases[i].parallel;
@@ -234,8 +237,7 @@ Test(hybrid, serving_peaks_burst)
         sum += l->minor;
         *(l->sku->provider->kind == PROVIDER_LOCAL_IDC ? &at_home : &outside) += l->minor;
         if (l->sku->provider->kind == PROVIDER_PUBLIC_CLOUD) /* 90 days of 4 hours, by the hour */
-            cr_expect(l->mode == MODE_HOURLY && l->quantity_milli % 360000 == 0, "%lld",
-                      (long long)l->quantity_milli);
+            cr_expect(l->mode == MODE_HOURLY && l->quantity_milli % 360000 == 0, "%lld", (long long)l->quantity_milli);
     }
     cr_expect(at_home > 0 && outside > 0);
     cr_expect_eq(sum, d->reserve->net);

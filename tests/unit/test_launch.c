@@ -9,7 +9,8 @@
 #include "planner/offers/launch.h"
 
 static const struct gpu a100 = {.id = "a100-sxm4-80g", .name = "A100-80G-SXM4", .vendor = "NVIDIA", .memory_gb = 80};
-static const struct gpu ascend = {.id = "ascend-910b3-64g", .name = "Ascend 910B3", .vendor = "Huawei", .memory_gb = 64};
+static const struct gpu ascend = {
+    .id = "ascend-910b3-64g", .name = "Ascend 910B3", .vendor = "Huawei", .memory_gb = 64};
 
 struct launch_case {
     const char *name;
@@ -25,30 +26,136 @@ struct launch_case {
 };
 
 static const struct launch_case cases[] = {
-    {"one card", METHOD_QLORA, PREC_BF16, OPT_UNSTATED, 1, 1, 16, {.micro_batch = 2}, "idc", true, false, 0,
+    {"one card",
+     METHOD_QLORA,
+     PREC_BF16,
+     OPT_UNSTATED,
+     1,
+     1,
+     16,
+     {.micro_batch = 2},
+     "idc",
+     true,
+     false,
+     0,
      {"--standalone --nproc-per-node=1", "--quantization_bit 4", "--gradient_accumulation_steps 8"}},
-    {"one card offload", METHOD_FULL_FINETUNE, PREC_BF16, OPT_ADAMW, 1, 1, 16,
-     {.micro_batch = 1, .offload = OFFLOAD_OPTIMIZER, .recompute = RECOMPUTE_FULL}, "idc", true, false, 1,
+    {"one card offload",
+     METHOD_FULL_FINETUNE,
+     PREC_BF16,
+     OPT_ADAMW,
+     1,
+     1,
+     16,
+     {.micro_batch = 1, .offload = OFFLOAD_OPTIMIZER, .recompute = RECOMPUTE_FULL},
+     "idc",
+     true,
+     false,
+     1,
      {"--gradient_checkpointing true", "--bf16 true"}},
-    {"ddp", METHOD_LORA, PREC_FP16, OPT_ADAMW_8BIT, 8, 1, 64, {.dp = 8, .micro_batch = 4, .sharding = SHARD_NONE}, "idc",
-     true, false, 0, {"--fp16 true", "adamw_bnb_8bit", "--lora_rank 16"}},
-    {"zero1", METHOD_FULL_FINETUNE, PREC_BF16, OPT_LION, 8, 1, 100, {.dp = 8, .micro_batch = 4, .sharding = SHARD_ZERO1},
-     "idc", true, false, 1, {"--per_device_train_batch_size 4"}},
-    {"zero2", METHOD_FULL_FINETUNE, PREC_FP32, OPT_SGD, 8, 2, 128, {.dp = 16, .micro_batch = 1, .sharding = SHARD_ZERO2},
-     "idc", true, true, 2, {"--nnodes=2 --nproc-per-node=8", "--node-rank=\"$NODE_RANK\"", "--optim sgd"}},
-    {"zero3 offload", METHOD_FULL_FINETUNE, PREC_BF16, OPT_ADAMW, 8, 4, 256,
-     {.dp = 32, .micro_batch = 2, .sharding = SHARD_ZERO3, .shard_group = 8, .offload = OFFLOAD_PARAMETERS}, "hpc", true,
-     true, 3, {"--nnodes=4"}},
-    {"3d", METHOD_PRETRAIN, PREC_BF16, OPT_ADAMW, 8, 16, 512,
+    {"ddp",
+     METHOD_LORA,
+     PREC_FP16,
+     OPT_ADAMW_8BIT,
+     8,
+     1,
+     64,
+     {.dp = 8, .micro_batch = 4, .sharding = SHARD_NONE},
+     "idc",
+     true,
+     false,
+     0,
+     {"--fp16 true", "adamw_bnb_8bit", "--lora_rank 16"}},
+    {"zero1",
+     METHOD_FULL_FINETUNE,
+     PREC_BF16,
+     OPT_LION,
+     8,
+     1,
+     100,
+     {.dp = 8, .micro_batch = 4, .sharding = SHARD_ZERO1},
+     "idc",
+     true,
+     false,
+     1,
+     {"--per_device_train_batch_size 4"}},
+    {"zero2",
+     METHOD_FULL_FINETUNE,
+     PREC_FP32,
+     OPT_SGD,
+     8,
+     2,
+     128,
+     {.dp = 16, .micro_batch = 1, .sharding = SHARD_ZERO2},
+     "idc",
+     true,
+     true,
+     2,
+     {"--nnodes=2 --nproc-per-node=8", "--node-rank=\"$NODE_RANK\"", "--optim sgd"}},
+    {"zero3 offload",
+     METHOD_FULL_FINETUNE,
+     PREC_BF16,
+     OPT_ADAMW,
+     8,
+     4,
+     256,
+     {.dp = 32, .micro_batch = 2, .sharding = SHARD_ZERO3, .shard_group = 8, .offload = OFFLOAD_PARAMETERS},
+     "hpc",
+     true,
+     true,
+     3,
+     {"--nnodes=4"}},
+    {"3d",
+     METHOD_PRETRAIN,
+     PREC_BF16,
+     OPT_ADAMW,
+     8,
+     16,
+     512,
      {.tp = 8, .pp = 2, .vpp = 2, .dp = 8, .micro_batch = 1, .sharding = SHARD_ZERO1, .recompute = RECOMPUTE_SELECTIVE},
-     "hpc", false, true, 0,
+     "hpc",
+     false,
+     true,
+     0,
      {"--tensor-model-parallel-size 8 --pipeline-model-parallel-size 2 --sequence-parallel",
       "--num-layers-per-virtual-pipeline-stage 20", "--micro-batch-size 1 --global-batch-size 512"}},
-    {"university", METHOD_LORA, PREC_BF16, OPT_ADAMW, 4, 1, 32, {.dp = 4, .micro_batch = 4, .sharding = SHARD_ZERO2},
-     "university", true, true, 2, {"--standalone --nproc-per-node=4"}},
-    {"embedding", METHOD_EMBEDDING, PREC_BF16, OPT_UNSTATED, 8, 1, 0, {.dp = 8, .micro_batch = 64}, "idc", false, false, 0,
+    {"university",
+     METHOD_LORA,
+     PREC_BF16,
+     OPT_ADAMW,
+     4,
+     1,
+     32,
+     {.dp = 4, .micro_batch = 4, .sharding = SHARD_ZERO2},
+     "university",
+     true,
+     true,
+     2,
+     {"--standalone --nproc-per-node=4"}},
+    {"embedding",
+     METHOD_EMBEDDING,
+     PREC_BF16,
+     OPT_UNSTATED,
+     8,
+     1,
+     0,
+     {.dp = 8, .micro_batch = 64},
+     "idc",
+     false,
+     false,
+     0,
      {"embed.py", "--batch_size 64"}},
-    {"custom", METHOD_CUSTOM, PREC_BF16, OPT_UNSTATED, 8, 2, 256, {.dp = 16, .micro_batch = 4}, "idc", false, true, 0,
+    {"custom",
+     METHOD_CUSTOM,
+     PREC_BF16,
+     OPT_UNSTATED,
+     8,
+     2,
+     256,
+     {.dp = 16, .micro_batch = 4},
+     "idc",
+     false,
+     true,
+     0,
      {"train.py --batch-size-per-gpu 4 --gradient-accumulation 4"}},
 };
 
@@ -71,12 +178,23 @@ static struct launch launch_of(const struct launch_case *c, const struct gpu *gp
                                struct workload *w)
 {
     struct estimate e = {.layout = c->layout, .has_training = true};
-    struct sku sku = {.id = "sku", .provider = provider_named(c->provider), .gpu = gpu, .form = FORM_CONTAINER,
-                      .gpus_per_node = c->gpus_per_node, .cpu_cores = 96, .host_memory_gb = 1024};
+    struct sku sku = {.id = "sku",
+                      .provider = provider_named(c->provider),
+                      .gpu = gpu,
+                      .form = FORM_CONTAINER,
+                      .gpus_per_node = c->gpus_per_node,
+                      .cpu_cores = 96,
+                      .host_memory_gb = 1024};
     struct shape shape = {.gpu = gpu, .gpus_per_node = c->gpus_per_node, .nodes = c->nodes, .inter = INTER_ROCE};
     workload_init(w);
-    w->model = (struct model){.id = "llama-2-70b", .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8,
-                              .intermediate = 28672, .ffn = FFN_GATED, .max_context = 4096};
+    w->model = (struct model){.id = "llama-2-70b",
+                              .layers = 80,
+                              .hidden = 8192,
+                              .heads = 64,
+                              .kv_heads = 8,
+                              .intermediate = 28672,
+                              .ffn = FFN_GATED,
+                              .max_context = 4096};
     w->training.stated = true;
     w->training.method = c->method;
     w->training.precision = c->precision;
@@ -84,9 +202,13 @@ static struct launch launch_of(const struct launch_case *c, const struct gpu *gp
     w->training.tokens = 1e9;
     e.training.global_batch = c->global_batch;
     e.training.wall_hours = 130.5;
-    struct launch_request q = {.workload = w, .estimate = &e, .shape = &shape, .sku = &sku, .learning_rate = 1e-5,
-                               .kind = strcmp(c->provider, "university") == 0 ? KIND_UNIVERSITY_TIME
-                                                                              : KIND_SMALL_CLUSTER};
+    struct launch_request q = {.workload = w,
+                               .estimate = &e,
+                               .shape = &shape,
+                               .sku = &sku,
+                               .learning_rate = 1e-5,
+                               .kind =
+                                   strcmp(c->provider, "university") == 0 ? KIND_UNIVERSITY_TIME : KIND_SMALL_CLUSTER};
     struct launch out;
     struct err err;
     cr_assert_eq(launch_make(&q, arena, &out, &err), 0, "%s: %s", c->name, err.detail);
@@ -110,9 +232,10 @@ static void check_deepspeed(const struct launch_case *c, const char *text)
     cr_expect_eq(json_integer_value(json_object_get(zero, "stage")), c->stage, "%s", c->name);
     bool offload = c->layout.offload == OFFLOAD_OPTIMIZER || c->layout.offload == OFFLOAD_PARAMETERS;
     cr_expect_eq(json_object_get(zero, "offload_optimizer") != NULL, offload, "%s", c->name);
-    cr_expect_eq(json_object_get(zero, "offload_param") != NULL, c->layout.offload == OFFLOAD_PARAMETERS, "%s", c->name);
-    cr_expect_eq(json_is_true(json_object_get(json_object_get(root, "fp16"), "enabled")), c->precision == PREC_FP16, "%s",
+    cr_expect_eq(json_object_get(zero, "offload_param") != NULL, c->layout.offload == OFFLOAD_PARAMETERS, "%s",
                  c->name);
+    cr_expect_eq(json_is_true(json_object_get(json_object_get(root, "fp16"), "enabled")), c->precision == PREC_FP16,
+                 "%s", c->name);
     cr_expect_not(json_is_true(json_object_get(json_object_get(root, "fp16"), "enabled")) &&
                   json_is_true(json_object_get(json_object_get(root, "bf16"), "enabled")));
     json_decref(root);
@@ -200,7 +323,8 @@ Test(launch, words_of_the_caller_never_reach_a_shell)
     struct arena *arena = arena_new(1 << 20);
     struct workload w;
     workload_init(&w);
-    w.model = (struct model){.id = "x; rm -rf $HOME `id`\n\"'", .layers = 1, .hidden = 1, .heads = 1, .intermediate = 1};
+    w.model =
+        (struct model){.id = "x; rm -rf $HOME `id`\n\"'", .layers = 1, .hidden = 1, .heads = 1, .intermediate = 1};
     w.training.stated = true;
     w.training.method = METHOD_LORA;
     struct estimate e = {.layout = {.micro_batch = 1}};

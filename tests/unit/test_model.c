@@ -46,8 +46,8 @@ Test(model, parameter_counts_are_exact)
         if (m.layers == 0 || m.vocab == 0 || m.intermediate == 0 || m.kv_heads + m.kv_lora_rank == 0)
             continue;
         /* Totals that come from a card or a name, of models with towers or layers the formula does not count. */
-        const char *uncounted[] = {"llama-4", "qwen3.5", "nemotron", "whisper", "glm-4-32b", "glm-4.5-air",
-                                   "multilingual", "bge-m3", "all-minilm"};
+        const char *uncounted[] = {"llama-4",     "qwen3.5",      "nemotron", "whisper",   "glm-4-32b",
+                                   "glm-4.5-air", "multilingual", "bge-m3",   "all-minilm"};
         bool skip = false;
         for (size_t k = 0; k < sizeof uncounted / sizeof *uncounted; k++)
             skip = skip || strncmp(m.id, uncounted[k], strlen(uncounted[k])) == 0;
@@ -68,7 +68,9 @@ Test(model, golden_4_1)
     const struct {
         const char *id;
         double params;
-    } counts[] = {{"llama-3.1-8b", 8030261248.0}, {"llama-2-7b", 6738415616.0}, {"llama-3.1-70b", 70553706496.0},
+    } counts[] = {{"llama-3.1-8b", 8030261248.0},
+                  {"llama-2-7b", 6738415616.0},
+                  {"llama-3.1-70b", 70553706496.0},
                   {"mistral-7b-v0.1", 7241732096.0}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct model m = row(counts[i].id);
@@ -83,9 +85,9 @@ Test(model, golden_4_1)
     const struct {
         const char *id;
         double bytes;
-    } caches[] = {{"llama-2-7b", 524288},   {"llama-3.1-8b", 131072}, {"llama-3.1-70b", 327680},
-                  {"llama-3.1-405b", 516096}, {"qwen2.5-7b", 57344},  {"qwen2.5-72b", 327680},
-                  {"mistral-7b-v0.1", 131072}, {"deepseek-v3", 70272}, {"mistral-small-24b", 163840}};
+    } caches[] = {{"llama-2-7b", 524288},      {"llama-3.1-8b", 131072}, {"llama-3.1-70b", 327680},
+                  {"llama-3.1-405b", 516096},  {"qwen2.5-7b", 57344},    {"qwen2.5-72b", 327680},
+                  {"mistral-7b-v0.1", 131072}, {"deepseek-v3", 70272},   {"mistral-small-24b", 163840}};
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         m = row(caches[i].id);
         cr_expect_eq(model_kv_bytes_per_token(&m, 16), caches[i].bytes, "%s", caches[i].id);
@@ -135,16 +137,27 @@ Test(model, what_is_stated_decides_what_is_not)
     struct model m = {.params = 7.3e9, .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .vocab = 103168};
     model_complete(&m, "/m", NULL, f);
     cr_expect(abs(m.intermediate - 11008) < 160, "FFN width %d", m.intermediate);
-    m = (struct model){.params = 6.6589e9, .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .vocab = 50368,
+    m = (struct model){.params = 6.6589e9,
+                       .layers = 32,
+                       .hidden = 4096,
+                       .heads = 32,
+                       .kv_heads = 32,
+                       .vocab = 50368,
                        .ffn = FFN_PLAIN};
     model_complete(&m, "/m", NULL, f);
     cr_expect_eq(m.intermediate, 16384);
     cr_expect_eq(m.tied_embeddings, TRI_YES, "MPT-7B shares its matrix: the size says so");
-    m = (struct model){.params = 3.05e10, .active_params = 3.3e9, .layers = 48, .hidden = 2048, .heads = 32,
-                       .kv_heads = 4, .vocab = 151936, .head_dim = 128};
+    m = (struct model){.params = 3.05e10,
+                       .active_params = 3.3e9,
+                       .layers = 48,
+                       .hidden = 2048,
+                       .heads = 32,
+                       .kv_heads = 4,
+                       .vocab = 151936,
+                       .head_dim = 128};
     model_complete(&m, "/m", NULL, f);
-    cr_expect(m.experts > 100 && m.experts < 160 && m.intermediate > 600 && m.intermediate < 950,
-              "%d experts of %d", m.experts, m.intermediate);
+    cr_expect(m.experts > 100 && m.experts < 160 && m.intermediate > 600 && m.intermediate < 950, "%d experts of %d",
+              m.experts, m.intermediate);
     m = (struct model){.layers = 24, .hidden = 1024, .heads = 16};
     model_complete(&m, "/m", NULL, f);
     cr_expect_eq(m.params, model_count_params(&m));
@@ -183,7 +196,8 @@ Test(model, impossible_pairs_are_refused_by_name)
         {{.params = 7e9, .active_params = 8e9}, "/m/active_params_b", "active_above_total"},
         {{.params = 7e9, .experts = 8, .experts_per_token = 9}, "/m/experts_per_token", "topk_above_experts"},
         {{.params = 7e9, .layers = 4, .dense_layers = 5}, "/m/dense_layers", "dense_above_layers"},
-        {{.params = 7e9, .layers = 4, .full_attention_layers = 5}, "/m/full_attention_layers",
+        {{.params = 7e9, .layers = 4, .full_attention_layers = 5},
+         "/m/full_attention_layers",
          "full_attention_above_layers"},
     };
     struct fault_list *f = calloc(1, sizeof *f);

@@ -45,7 +45,8 @@ Test(ownership, rented_is_hourly_when_idle_and_monthly_when_full)
 /* Renting by the hour: the line through the origin meets owning where the formula says. */
 Test(ownership, break_even_utilisation_is_where_both_cost_the_same)
 {
-    const struct ownership_rent rents[] = {{.hour = 1800}, {.hour = 1800, .month = 650000}, {.hour = 2500, .month = 1200000}};
+    const struct ownership_rent rents[] = {
+        {.hour = 1800}, {.hour = 1800, .month = 650000}, {.hour = 2500, .month = 1200000}};
     for (size_t i = 0; i < sizeof rents / sizeof *rents; i++) {
         int64_t idle, full, there;
         cr_assert_eq(ownership_owned(&terms, &machine, 1, 0, 1000000, &idle), 0);
@@ -57,7 +58,8 @@ Test(ownership, break_even_utilisation_is_where_both_cost_the_same)
     }
 }
 
-/* domain.md section 6: usually 40 % and more above renting at start-up utilisation; under 1 for machines that run full. */
+/* domain.md section 6: usually 40 % and more above renting at start-up utilisation; under 1 for machines that run full.
+ */
 Test(ownership, own_hardware_pays_only_for_machines_that_run_full_for_years)
 {
     const struct ownership_rent rent = {.hour = 1100, .month = 560000}; /* 11 yuan an hour, 5,600 yuan a month */

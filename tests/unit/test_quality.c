@@ -26,7 +26,8 @@ TestSuite(quality, .init = setup, .fini = teardown);
 
 Test(quality, lost_share_by_hand)
 {
-    const struct quality q = {.failure_factor = 2, .repair_hours = 8, .failure_card_hours = 45000, .restart_hours = 0.5};
+    const struct quality q = {
+        .failure_factor = 2, .repair_hours = 8, .failure_card_hours = 45000, .restart_hours = 0.5};
     /* 64 cards fail every 703 h at the reference; twice that at this tier, 8.5 h each, less what is reckoned already */
     cr_expect_float_eq(quality_lost_share(&q, 64), 64.0 / 45000 * (2 * 8.5 - 0.5), 1e-12);
     const struct quality same = {.failure_factor = 1, .failure_card_hours = 45000, .restart_hours = 0.5};

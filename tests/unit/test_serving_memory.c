@@ -10,13 +10,13 @@ Test(serving_memory, kv_bytes_per_token)
         const char *model;
         double bytes;
     } rows[] = {
-        {"llama-2-7b", 524288},   {"llama-3.1-8b", 131072},    {"llama-3.1-70b", 327680},
-        {"llama-3.1-405b", 516096}, {"qwen2.5-7b", 57344},     {"qwen2.5-72b", 327680},
+        {"llama-2-7b", 524288},      {"llama-3.1-8b", 131072}, {"llama-3.1-70b", 327680},
+        {"llama-3.1-405b", 516096},  {"qwen2.5-7b", 57344},    {"qwen2.5-72b", 327680},
         {"mistral-7b-v0.1", 131072}, {"deepseek-v3", 70272},   {"mistral-small-24b", 163840},
     };
     for (size_t i = 0; i < N(rows); i++) {
-        struct estimate e = answer((struct ask){.model = rows[i].model, .gpu = "b200-sxm-180g", .gpus = 8, .tp = 8,
-                                                .kv_bits = 16});
+        struct estimate e =
+            answer((struct ask){.model = rows[i].model, .gpu = "b200-sxm-180g", .gpus = 8, .tp = 8, .kv_bits = 16});
         cr_expect_eq(e.serving.kv_bytes_per_token, rows[i].bytes, "%s: %.0f", rows[i].model,
                      e.serving.kv_bytes_per_token);
     }
@@ -29,24 +29,107 @@ Test(serving_memory, logged_pools)
         struct ask ask;
         double weights_gb, kv_gb, concurrency, within; /* 0 = not logged */
     } rows[] = {
-        {{.model = "qwen2.5-7b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.19.0",
-          .format = WF_BF16, .utilisation = 0.95, .max_len = 2048}, 15.30, 62.85, 535.16, 0.01},
-        {{.model = "qwen2.5-7b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.19.0",
-          .format = WF_BF16, .utilisation = 0.95, .max_len = 8192, .kv_bits = 8}, 15.30, 62.85, 267.58, 0.01},
-        {{.model = "qwen3-14b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.15.0",
-          .format = WF_BF16, .utilisation = 0.95, .max_len = 8192}, 29.55, 45.03, 33.55, 0.01},
-        {{.model = "qwen3-14b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.17.0",
-          .format = WF_BF16, .utilisation = 0.95, .max_len = 8192}, 29.55, 48.68, 36.27, 0.01},
-        {{.model = "gemma-2-27b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.19.0",
-          .format = WF_BF16, .utilisation = 0.95, .max_len = 8192}, 54.46, 22.11, 7.16, 0.02},
-        {{.model = "llama-3.1-8b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.11",
-          .format = WF_BF16, .utilisation = 0.9, .max_len = 16000}, 16.10, 55.17, 0, 0.01},
-        {{.model = "gpt-oss-20b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.11",
-          .format = WF_MXFP4, .utilisation = 0.9, .max_len = 16000}, 14.46, 53.99, 0, 0.05},
-        {{.model = "deepseek-v3", .gpu = "h200-sxm5-141g", .gpus = 8, .tp = 8, .engine = ENGINE_SGLANG,
-          .version = "0.5.12", .format = WF_FP8}, 685.48, 0, 0, 0.02},
-        {{.model = "llama-3.1-405b", .gpu = "h100-sxm5-80g", .gpus = 8, .tp = 8, .engine = ENGINE_VLLM,
-          .version = "0.5.3", .format = WF_FP8_FBGEMM, .utilisation = 0.9}, 496.09, 0, 0, 0.04},
+        {{.model = "qwen2.5-7b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.19.0",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 2048},
+         15.30,
+         62.85,
+         535.16,
+         0.01},
+        {{.model = "qwen2.5-7b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.19.0",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 8192,
+          .kv_bits = 8},
+         15.30,
+         62.85,
+         267.58,
+         0.01},
+        {{.model = "qwen3-14b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.15.0",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 8192},
+         29.55,
+         45.03,
+         33.55,
+         0.01},
+        {{.model = "qwen3-14b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.17.0",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 8192},
+         29.55,
+         48.68,
+         36.27,
+         0.01},
+        {{.model = "gemma-2-27b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.19.0",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 8192},
+         54.46,
+         22.11,
+         7.16,
+         0.02},
+        {{.model = "llama-3.1-8b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.11",
+          .format = WF_BF16,
+          .utilisation = 0.9,
+          .max_len = 16000},
+         16.10,
+         55.17,
+         0,
+         0.01},
+        {{.model = "gpt-oss-20b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.11",
+          .format = WF_MXFP4,
+          .utilisation = 0.9,
+          .max_len = 16000},
+         14.46,
+         53.99,
+         0,
+         0.05},
+        {{.model = "deepseek-v3",
+          .gpu = "h200-sxm5-141g",
+          .gpus = 8,
+          .tp = 8,
+          .engine = ENGINE_SGLANG,
+          .version = "0.5.12",
+          .format = WF_FP8},
+         685.48,
+         0,
+         0,
+         0.02},
+        {{.model = "llama-3.1-405b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 8,
+          .tp = 8,
+          .engine = ENGINE_VLLM,
+          .version = "0.5.3",
+          .format = WF_FP8_FBGEMM,
+          .utilisation = 0.9},
+         496.09,
+         0,
+         0,
+         0.04},
     };
     for (size_t i = 0; i < N(rows); i++) {
         struct estimate e = answer(rows[i].ask);
@@ -66,26 +149,85 @@ Test(serving_memory, negative_facts)
         struct ask ask;
         bool runs;
     } rows[] = {
-        {{.model = "llama-3-70b", .gpu = "rtx-4090-24g", .engine = ENGINE_LLAMA_CPP, .format = WF_GGUF,
-          .weight_bits = 4.8, .batch = 1, .output = 1024}, false},
-        {{.model = "llama-3-70b", .gpu = "rtx-a6000-48g", .engine = ENGINE_LLAMA_CPP, .format = WF_GGUF_Q4_K_M,
-          .batch = 1, .output = 1024}, true},
-        {{.model = "llama-3-8b", .gpu = "rtx-4080-16g", .engine = ENGINE_LLAMA_CPP, .format = WF_GGUF_F16, .batch = 1,
-          .output = 8192}, false},
-        {{.model = "llama-3-8b", .gpu = "rtx-4080-16g", .engine = ENGINE_LLAMA_CPP, .format = WF_GGUF_Q4_K_M,
-          .batch = 1, .output = 8192}, true},
-        {{.model = "gpt-oss-120b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .version = "0.10",
-          .format = WF_MXFP4, .utilisation = 0.9}, false},
-        {{.model = "llama-3.1-405b", .gpu = "h100-sxm5-80g", .gpus = 8, .tp = 8, .engine = ENGINE_VLLM,
-          .version = "0.5.3", .format = WF_FP8_FBGEMM, .utilisation = 0.9}, false},
-        {{.model = "deepseek-v2", .gpu = "h100-sxm5-80g", .gpus = 8, .tp = 8, .engine = ENGINE_VLLM,
-          .version = "0.5.4", .format = WF_BF16, .utilisation = 0.95, .max_len = 64000}, false},
-        {{.model = "qwen3-30b-a3b", .gpu = "rtx-5090-32g", .engine = ENGINE_VLLM, .version = "0.20",
-          .format = WF_FP8, .utilisation = 0.95, .max_len = 16384}, false},
-        {{.model = "llama-3.1-8b", .gpu = "rtx-3090-24g", .engine = ENGINE_VLLM, .version = "0.6",
-          .format = WF_BF16, .utilisation = 0.9, .max_len = 20000}, true},
-        {{.model = "llama-3.1-8b", .gpu = "rtx-3090-24g", .engine = ENGINE_VLLM, .version = "0.6",
-          .format = WF_BF16, .utilisation = 0.9, .max_len = 29000}, false},
+        {{.model = "llama-3-70b",
+          .gpu = "rtx-4090-24g",
+          .engine = ENGINE_LLAMA_CPP,
+          .format = WF_GGUF,
+          .weight_bits = 4.8,
+          .batch = 1,
+          .output = 1024},
+         false},
+        {{.model = "llama-3-70b",
+          .gpu = "rtx-a6000-48g",
+          .engine = ENGINE_LLAMA_CPP,
+          .format = WF_GGUF_Q4_K_M,
+          .batch = 1,
+          .output = 1024},
+         true},
+        {{.model = "llama-3-8b",
+          .gpu = "rtx-4080-16g",
+          .engine = ENGINE_LLAMA_CPP,
+          .format = WF_GGUF_F16,
+          .batch = 1,
+          .output = 8192},
+         false},
+        {{.model = "llama-3-8b",
+          .gpu = "rtx-4080-16g",
+          .engine = ENGINE_LLAMA_CPP,
+          .format = WF_GGUF_Q4_K_M,
+          .batch = 1,
+          .output = 8192},
+         true},
+        {{.model = "gpt-oss-120b",
+          .gpu = "h100-sxm5-80g",
+          .engine = ENGINE_VLLM,
+          .version = "0.10",
+          .format = WF_MXFP4,
+          .utilisation = 0.9},
+         false},
+        {{.model = "llama-3.1-405b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 8,
+          .tp = 8,
+          .engine = ENGINE_VLLM,
+          .version = "0.5.3",
+          .format = WF_FP8_FBGEMM,
+          .utilisation = 0.9},
+         false},
+        {{.model = "deepseek-v2",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 8,
+          .tp = 8,
+          .engine = ENGINE_VLLM,
+          .version = "0.5.4",
+          .format = WF_BF16,
+          .utilisation = 0.95,
+          .max_len = 64000},
+         false},
+        {{.model = "qwen3-30b-a3b",
+          .gpu = "rtx-5090-32g",
+          .engine = ENGINE_VLLM,
+          .version = "0.20",
+          .format = WF_FP8,
+          .utilisation = 0.95,
+          .max_len = 16384},
+         false},
+        {{.model = "llama-3.1-8b",
+          .gpu = "rtx-3090-24g",
+          .engine = ENGINE_VLLM,
+          .version = "0.6",
+          .format = WF_BF16,
+          .utilisation = 0.9,
+          .max_len = 20000},
+         true},
+        {{.model = "llama-3.1-8b",
+          .gpu = "rtx-3090-24g",
+          .engine = ENGINE_VLLM,
+          .version = "0.6",
+          .format = WF_BF16,
+          .utilisation = 0.9,
+          .max_len = 29000},
+         false},
     };
     for (size_t i = 0; i < N(rows); i++) {
         struct estimate e = answer(rows[i].ask);
@@ -115,7 +257,8 @@ Test(serving_memory, int4_needs_less_than_fp16)
 
 Test(serving_memory, two_gpus_never_hold_fewer_tokens_than_one)
 {
-    static const char *const gpus[] = {"rtx-4090-24g", "a100-sxm4-80g", "h20-sxm5-96g", "ascend-910b2-64g", "mi300x-192g"};
+    static const char *const gpus[] = {"rtx-4090-24g", "a100-sxm4-80g", "h20-sxm5-96g", "ascend-910b2-64g",
+                                       "mi300x-192g"};
     static const enum engine engines[] = {ENGINE_UNSTATED, ENGINE_VLLM, ENGINE_SGLANG, ENGINE_TENSORRT_LLM};
     for (size_t m = 0; m < N(MODELS); m++)
         for (size_t g = 0; g < N(gpus); g++)
@@ -125,8 +268,12 @@ Test(serving_memory, two_gpus_never_hold_fewer_tokens_than_one)
                     struct model model = preset(MODELS[m]);
                     if (model.heads % cards != 0)
                         break;
-                    struct estimate s = answer((struct ask){.model = MODELS[m], .gpu = gpus[g], .gpus = cards,
-                                                            .tp = cards, .engine = engines[e], .weight_bits = 8});
+                    struct estimate s = answer((struct ask){.model = MODELS[m],
+                                                            .gpu = gpus[g],
+                                                            .gpus = cards,
+                                                            .tp = cards,
+                                                            .engine = engines[e],
+                                                            .weight_bits = 8});
                     cr_expect_geq(s.serving.kv_cache_tokens, last * (1 - 1e-9), "%s %s %d", MODELS[m], gpus[g], cards);
                     last = s.serving.kv_cache_tokens;
                 }
@@ -136,8 +283,13 @@ Test(serving_memory, two_gpus_never_hold_fewer_tokens_than_one)
 /* Latent attention is held whole by every rank; eight-bit cache doubles tokens, not bytes. */
 Test(serving_memory, latent_cache_is_replicated)
 {
-    struct ask a = {.model = "deepseek-v3", .gpu = "h200-sxm5-141g", .gpus = 8, .tp = 8, .engine = ENGINE_SGLANG,
-                    .format = WF_FP8, .kv_bits = 16};
+    struct ask a = {.model = "deepseek-v3",
+                    .gpu = "h200-sxm5-141g",
+                    .gpus = 8,
+                    .tp = 8,
+                    .engine = ENGINE_SGLANG,
+                    .format = WF_FP8,
+                    .kv_bits = 16};
     struct estimate e = answer(a);
     double copies = e.serving.kv_cache_gb * 1e9 / e.serving.kv_bytes_per_token / e.serving.kv_cache_tokens;
     cr_expect_float_eq(copies, 8, 1e-6, "%.3f copies", copies);
@@ -150,8 +302,15 @@ Test(serving_memory, latent_cache_is_replicated)
 /* A window holds its own length and one step of the scheduler, no more. */
 Test(serving_memory, windows_hold_less)
 {
-    struct ask a = {.model = "gpt-oss-120b", .gpu = "a100-sxm4-80g", .gpus = 4, .tp = 4, .engine = ENGINE_VLLM,
-                    .version = "0.10.1", .format = WF_MXFP4, .utilisation = 0.8, .max_len = 16384};
+    struct ask a = {.model = "gpt-oss-120b",
+                    .gpu = "a100-sxm4-80g",
+                    .gpus = 4,
+                    .tp = 4,
+                    .engine = ENGINE_VLLM,
+                    .version = "0.10.1",
+                    .format = WF_MXFP4,
+                    .utilisation = 0.8,
+                    .max_len = 16384};
     struct estimate e = answer(a);
     double credit = e.serving.max_concurrency / (e.serving.kv_cache_tokens / 16384);
     cr_expect_float_eq(credit, 1.764, 0.01, "logged 284.25 for 2,640,144 tokens; got a credit of %.3f", credit);
@@ -160,7 +319,14 @@ Test(serving_memory, windows_hold_less)
 /* Logged: an 8B in four pipeline stages holds 4.26 GiB on the first card, not a quarter (3.77). */
 Test(serving_memory, pipeline_ends_are_heavier)
 {
-    struct estimate e = answer((struct ask){.model = "llama-3.1-8b", .gpu = "h100-sxm5-80g", .gpus = 4, .tp = 1, .pp = 4,
-                                            .engine = ENGINE_VLLM, .version = "0.19", .format = WF_BF16, .max_len = 8192});
+    struct estimate e = answer((struct ask){.model = "llama-3.1-8b",
+                                            .gpu = "h100-sxm5-80g",
+                                            .gpus = 4,
+                                            .tp = 1,
+                                            .pp = 4,
+                                            .engine = ENGINE_VLLM,
+                                            .version = "0.19",
+                                            .format = WF_BF16,
+                                            .max_len = 8192});
     cr_expect_float_eq(e.memory.weights_gb / 1.073741824, 4.26, 0.05, "%.2f GiB", e.memory.weights_gb / 1.073741824);
 }

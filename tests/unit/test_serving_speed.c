@@ -12,34 +12,163 @@ Test(serving_speed, published_figures_not_fitted)
         double tpot_ms, tokens_per_s;
         double within; /* factor */
     } rows[] = {
-        {{.model = "llama-3.1-70b", .gpu = "h100-sxm5-80g", .gpus = 2, .tp = 2, .engine = ENGINE_TENSORRT_LLM,
-          .format = WF_FP8, .kv_bits = 8, .batch = 1, .input = 128, .output = 128, .scenario = SCEN_SINGLE_STREAM},
-         19.0, 0, 1.15},
-        {{.model = "qwen2.5-72b", .gpu = "h100-sxm5-80g", .gpus = 2, .tp = 2, .engine = ENGINE_VLLM,
-          .format = WF_BF16, .batch = 1, .input = 128, .output = 128, .scenario = SCEN_SINGLE_STREAM}, 31.0, 0, 1.15},
-        {{.model = "llama-3.1-8b", .gpu = "h200-sxm5-141g", .engine = ENGINE_VLLM, .format = WF_BF16, .batch = 1,
-          .input = 128, .output = 128, .scenario = SCEN_SINGLE_STREAM}, 6.53, 0, 1.15},
-        {{.model = "llama-3.1-8b", .gpu = "a100-sxm4-80g", .engine = ENGINE_VLLM, .format = WF_BF16, .batch = 1,
-          .input = 128, .output = 128, .scenario = SCEN_SINGLE_STREAM}, 12.4, 0, 1.15},
-        {{.model = "qwen3-1.7b", .gpu = "a100-sxm4-80g", .engine = ENGINE_VLLM, .format = WF_BF16, .batch = 1,
-          .input = 128, .output = 128, .scenario = SCEN_SINGLE_STREAM}, 4.73, 0, 1.15},
-        {{.model = "qwen2.5-32b", .gpu = "ascend-910b2-64g", .gpus = 4, .tp = 4, .engine = ENGINE_MINDIE,
-          .format = WF_BF16, .batch = 1, .input = 256, .output = 256, .scenario = SCEN_SINGLE_STREAM}, 54, 0, 1.2},
-        {{.model = "llama-2-7b", .gpu = "a100-sxm4-80g", .engine = ENGINE_LMDEPLOY, .format = WF_BF16, .batch = 16,
-          .input = 128, .output = 128, .scenario = SCEN_FIXED_BATCH}, 11, 0, 1.2},
-        {{.model = "llama-2-7b", .gpu = "a100-sxm4-80g", .engine = ENGINE_LMDEPLOY, .format = WF_BF16, .batch = 64,
-          .input = 128, .output = 2048, .scenario = SCEN_FIXED_BATCH}, 30, 0, 1.25},
-        {{.model = "gpt-oss-120b", .gpu = "h200-sxm5-141g", .gpus = 4, .tp = 4, .engine = ENGINE_VLLM,
-          .format = WF_MXFP4, .batch = 64, .input = 1024, .output = 1024, .scenario = SCEN_SERVER}, 0, 4 * 1617, 1.2},
-        {{.model = "llama-3.1-70b", .gpu = "h100-sxm5-80g", .gpus = 2, .tp = 2, .engine = ENGINE_TENSORRT_LLM,
-          .format = WF_FP8, .kv_bits = 8, .batch = 250, .input = 5000, .output = 500, .scenario = SCEN_SERVER},
-         0, 920, 1.2},
-        {{.model = "llama-2-70b", .gpu = "h200-sxm5-141g", .engine = ENGINE_TENSORRT_LLM, .format = WF_FP8,
-          .kv_bits = 8, .input = 294, .output = 294, .scenario = SCEN_OFFLINE}, 0, 4168, 1.3},
-        {{.model = "llama-3.1-405b", .gpu = "h100-sxm5-80g", .gpus = 8, .tp = 8, .engine = ENGINE_TENSORRT_LLM,
-          .format = WF_FP8, .kv_bits = 8, .input = 9428, .output = 684, .scenario = SCEN_OFFLINE}, 0, 391, 1.3},
-        {{.model = "llama-2-70b", .gpu = "mi300x-192g", .engine = ENGINE_VLLM, .format = WF_FP8, .kv_bits = 8,
-          .input = 294, .output = 294, .scenario = SCEN_OFFLINE}, 0, 3210, 1.3},
+        {{.model = "llama-3.1-70b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 2,
+          .tp = 2,
+          .engine = ENGINE_TENSORRT_LLM,
+          .format = WF_FP8,
+          .kv_bits = 8,
+          .batch = 1,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_SINGLE_STREAM},
+         19.0,
+         0,
+         1.15},
+        {{.model = "qwen2.5-72b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 2,
+          .tp = 2,
+          .engine = ENGINE_VLLM,
+          .format = WF_BF16,
+          .batch = 1,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_SINGLE_STREAM},
+         31.0,
+         0,
+         1.15},
+        {{.model = "llama-3.1-8b",
+          .gpu = "h200-sxm5-141g",
+          .engine = ENGINE_VLLM,
+          .format = WF_BF16,
+          .batch = 1,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_SINGLE_STREAM},
+         6.53,
+         0,
+         1.15},
+        {{.model = "llama-3.1-8b",
+          .gpu = "a100-sxm4-80g",
+          .engine = ENGINE_VLLM,
+          .format = WF_BF16,
+          .batch = 1,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_SINGLE_STREAM},
+         12.4,
+         0,
+         1.15},
+        {{.model = "qwen3-1.7b",
+          .gpu = "a100-sxm4-80g",
+          .engine = ENGINE_VLLM,
+          .format = WF_BF16,
+          .batch = 1,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_SINGLE_STREAM},
+         4.73,
+         0,
+         1.15},
+        {{.model = "qwen2.5-32b",
+          .gpu = "ascend-910b2-64g",
+          .gpus = 4,
+          .tp = 4,
+          .engine = ENGINE_MINDIE,
+          .format = WF_BF16,
+          .batch = 1,
+          .input = 256,
+          .output = 256,
+          .scenario = SCEN_SINGLE_STREAM},
+         54,
+         0,
+         1.2},
+        {{.model = "llama-2-7b",
+          .gpu = "a100-sxm4-80g",
+          .engine = ENGINE_LMDEPLOY,
+          .format = WF_BF16,
+          .batch = 16,
+          .input = 128,
+          .output = 128,
+          .scenario = SCEN_FIXED_BATCH},
+         11,
+         0,
+         1.2},
+        {{.model = "llama-2-7b",
+          .gpu = "a100-sxm4-80g",
+          .engine = ENGINE_LMDEPLOY,
+          .format = WF_BF16,
+          .batch = 64,
+          .input = 128,
+          .output = 2048,
+          .scenario = SCEN_FIXED_BATCH},
+         30,
+         0,
+         1.25},
+        {{.model = "gpt-oss-120b",
+          .gpu = "h200-sxm5-141g",
+          .gpus = 4,
+          .tp = 4,
+          .engine = ENGINE_VLLM,
+          .format = WF_MXFP4,
+          .batch = 64,
+          .input = 1024,
+          .output = 1024,
+          .scenario = SCEN_SERVER},
+         0,
+         4 * 1617,
+         1.2},
+        {{.model = "llama-3.1-70b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 2,
+          .tp = 2,
+          .engine = ENGINE_TENSORRT_LLM,
+          .format = WF_FP8,
+          .kv_bits = 8,
+          .batch = 250,
+          .input = 5000,
+          .output = 500,
+          .scenario = SCEN_SERVER},
+         0,
+         920,
+         1.2},
+        {{.model = "llama-2-70b",
+          .gpu = "h200-sxm5-141g",
+          .engine = ENGINE_TENSORRT_LLM,
+          .format = WF_FP8,
+          .kv_bits = 8,
+          .input = 294,
+          .output = 294,
+          .scenario = SCEN_OFFLINE},
+         0,
+         4168,
+         1.3},
+        {{.model = "llama-3.1-405b",
+          .gpu = "h100-sxm5-80g",
+          .gpus = 8,
+          .tp = 8,
+          .engine = ENGINE_TENSORRT_LLM,
+          .format = WF_FP8,
+          .kv_bits = 8,
+          .input = 9428,
+          .output = 684,
+          .scenario = SCEN_OFFLINE},
+         0,
+         391,
+         1.3},
+        {{.model = "llama-2-70b",
+          .gpu = "mi300x-192g",
+          .engine = ENGINE_VLLM,
+          .format = WF_FP8,
+          .kv_bits = 8,
+          .input = 294,
+          .output = 294,
+          .scenario = SCEN_OFFLINE},
+         0,
+         3210,
+         1.3},
     };
     for (size_t i = 0; i < N(rows); i++) {
         struct estimate e = answer(rows[i].ask);
@@ -51,16 +180,26 @@ Test(serving_speed, published_figures_not_fitted)
 
 static double offline(const char *model, const char *gpu, int tp, enum weight_format f)
 {
-    return answer((struct ask){.model = model, .gpu = gpu, .gpus = tp, .tp = tp, .engine = ENGINE_TENSORRT_LLM,
-                               .version = "0.17", .format = f, .kv_bits = 8, .input = 1000, .output = 1000,
-                               .scenario = SCEN_OFFLINE}).serving.output_tokens_per_s;
+    return answer((struct ask){.model = model,
+                               .gpu = gpu,
+                               .gpus = tp,
+                               .tp = tp,
+                               .engine = ENGINE_TENSORRT_LLM,
+                               .version = "0.17",
+                               .format = f,
+                               .kv_bits = 8,
+                               .input = 1000,
+                               .output = 1000,
+                               .scenario = SCEN_OFFLINE})
+        .serving.output_tokens_per_s;
 }
 
 Test(serving_speed, over_pcie_eight_way_tensor_parallelism_gains_little_over_four)
 {
     double gain = offline("llama-3.1-70b", "l40s-48g", 8, WF_FP8) / offline("llama-3.1-70b", "l40s-48g", 4, WF_FP8);
     cr_expect(gain >= 1.0 && gain <= 1.15, "x%.3f", gain);
-    double nvlink = offline("llama-3.1-70b", "h100-sxm5-80g", 8, WF_FP8) / offline("llama-3.1-70b", "h100-sxm5-80g", 4, WF_FP8);
+    double nvlink =
+        offline("llama-3.1-70b", "h100-sxm5-80g", 8, WF_FP8) / offline("llama-3.1-70b", "h100-sxm5-80g", 4, WF_FP8);
     cr_expect(nvlink > 1.3, "over NVLink x%.3f", nvlink);
 }
 
@@ -69,7 +208,8 @@ Test(serving_speed, replicas_beat_tensor_parallelism_for_a_7b)
     static const char *const gpus[] = {"h100-sxm5-80g", "a100-sxm4-80g", "l40s-48g", "rtx-4090-24g"};
     for (size_t g = 0; g < N(gpus); g++)
         for (int tp = 2; tp <= 8; tp *= 2) {
-            double one = offline("mistral-7b-v0.1", gpus[g], 1, WF_INT8), many = offline("mistral-7b-v0.1", gpus[g], tp, WF_INT8);
+            double one = offline("mistral-7b-v0.1", gpus[g], 1, WF_INT8),
+                   many = offline("mistral-7b-v0.1", gpus[g], tp, WF_INT8);
             cr_expect_lt(many, tp * one, "%s: one %.0f, tensor parallel %d %.0f", gpus[g], one, tp, many);
         }
 }
@@ -80,9 +220,16 @@ Test(serving_speed, more_requests_more_tokens_and_slower_each)
     for (size_t m = 0; m < N(models); m++) {
         double rate = 0, tpot = 0;
         for (int b = 1; b <= 256; b *= 2) {
-            struct estimate e = answer((struct ask){.model = models[m], .gpu = "h200-sxm5-141g", .gpus = 8, .tp = 8,
-                                                    .engine = ENGINE_SGLANG, .format = WF_FP8, .batch = b,
-                                                    .input = 1024, .output = 512, .scenario = SCEN_SERVER});
+            struct estimate e = answer((struct ask){.model = models[m],
+                                                    .gpu = "h200-sxm5-141g",
+                                                    .gpus = 8,
+                                                    .tp = 8,
+                                                    .engine = ENGINE_SGLANG,
+                                                    .format = WF_FP8,
+                                                    .batch = b,
+                                                    .input = 1024,
+                                                    .output = 512,
+                                                    .scenario = SCEN_SERVER});
             cr_expect_geq(e.serving.output_tokens_per_s, rate * 0.999, "%s batch %d", models[m], b);
             cr_expect_geq(e.serving.tpot_ms, tpot * 0.999, "%s batch %d", models[m], b);
             rate = e.serving.output_tokens_per_s;
@@ -93,8 +240,13 @@ Test(serving_speed, more_requests_more_tokens_and_slower_each)
 
 Test(serving_speed, unnamed_engine_and_size_alone_answer_with_a_wider_interval)
 {
-    struct ask a = {.model = "llama-3.1-8b", .gpu = "h100-sxm5-80g", .engine = ENGINE_VLLM, .batch = 32, .input = 1000,
-                    .output = 300, .scenario = SCEN_SERVER};
+    struct ask a = {.model = "llama-3.1-8b",
+                    .gpu = "h100-sxm5-80g",
+                    .engine = ENGINE_VLLM,
+                    .batch = 32,
+                    .input = 1000,
+                    .output = 300,
+                    .scenario = SCEN_SERVER};
     struct estimate known = answer(a);
     a.engine = ENGINE_UNSTATED;
     struct estimate unnamed = answer(a);
@@ -106,7 +258,8 @@ Test(serving_speed, unnamed_engine_and_size_alone_answer_with_a_wider_interval)
     for (int i = 0; i < 3; i++) {
         const struct serving_estimate *s = &e[i]->serving;
         double width = s->output_tokens_per_s_high / s->output_tokens_per_s_low;
-        cr_expect(s->output_tokens_per_s_low < s->output_tokens_per_s && s->output_tokens_per_s < s->output_tokens_per_s_high);
+        cr_expect(s->output_tokens_per_s_low < s->output_tokens_per_s &&
+                  s->output_tokens_per_s < s->output_tokens_per_s_high);
         cr_expect_gt(width, last, "answer %d", i);
         last = width;
     }
@@ -124,10 +277,22 @@ static bool sane(double x)
 static void expect_sane(const struct estimate *e, const char *model, const char *gpu)
 {
     const struct serving_estimate *s = &e->serving;
-    const double all[] = {s->weights_gb, s->kv_bytes_per_token, s->kv_cache_gb, s->kv_cache_tokens, s->max_concurrency,
-                          s->output_tokens_per_s, s->total_tokens_per_s, s->requests_per_s, s->ttft_ms, s->tpot_ms,
-                          s->output_tokens_per_s_low, s->output_tokens_per_s_high, e->memory.total_gb,
-                          e->memory.usable_gb, e->memory.low_gb, e->memory.high_gb};
+    const double all[] = {s->weights_gb,
+                          s->kv_bytes_per_token,
+                          s->kv_cache_gb,
+                          s->kv_cache_tokens,
+                          s->max_concurrency,
+                          s->output_tokens_per_s,
+                          s->total_tokens_per_s,
+                          s->requests_per_s,
+                          s->ttft_ms,
+                          s->tpot_ms,
+                          s->output_tokens_per_s_low,
+                          s->output_tokens_per_s_high,
+                          e->memory.total_gb,
+                          e->memory.usable_gb,
+                          e->memory.low_gb,
+                          e->memory.high_gb};
     for (size_t i = 0; i < N(all); i++)
         cr_expect(sane(all[i]), "%s on %s: figure %zu is %g", model, gpu, i, all[i]);
     cr_expect_gt(s->output_tokens_per_s, 0, "%s on %s", model, gpu);
@@ -144,14 +309,24 @@ Test(serving_speed, anything_decodable_is_answered)
         struct model model = preset(c->models[m].id);
         for (size_t g = 0; g < c->n_gpus; g++) {
             int i = (int)(m * 7 + g);
-            struct serving s = {.stated = true, .engine = (enum engine)(i % (ENGINE_ATOM + 1)), .spare_replicas = -1,
+            struct serving s = {.stated = true,
+                                .engine = (enum engine)(i % (ENGINE_ATOM + 1)),
+                                .spare_replicas = -1,
                                 .weight_format = (enum weight_format)(i % (WF_GGUF_Q8_0 + 1)),
-                                .engine_version = i % 3 == 0 ? "0.6.3" : i % 3 == 1 ? "not a version" : NULL,
-                                .attention_dp = i % 5 == 0, .speculative_mtp = i % 4 == 0, .enforce_eager = i % 6 == 0};
+                                .engine_version = i % 3 == 0   ? "0.6.3"
+                                                  : i % 3 == 1 ? "not a version"
+                                                               : NULL,
+                                .attention_dp = i % 5 == 0,
+                                .speculative_mtp = i % 4 == 0,
+                                .enforce_eager = i % 6 == 0};
             struct shape shape = {.gpu = &c->gpus[g], .gpus_per_node = 1 + i % 8, .nodes = 1 + i % 2};
-            struct operating_point at = {.stated = i % 2 == 0, .batch = i % 1000, .input_tokens = i % 9 * 5000,
-                                         .output_tokens = i % 7, .scenario = (enum scenario)(i % 5)};
-            struct serving_request q = {.model = &model, .serving = &s, .shape = &shape, .at = &at, .want_trace = i % 11 == 0};
+            struct operating_point at = {.stated = i % 2 == 0,
+                                         .batch = i % 1000,
+                                         .input_tokens = i % 9 * 5000,
+                                         .output_tokens = i % 7,
+                                         .scenario = (enum scenario)(i % 5)};
+            struct serving_request q = {
+                .model = &model, .serving = &s, .shape = &shape, .at = &at, .want_trace = i % 11 == 0};
             struct estimate e;
             struct err err = {0};
             if (serving_estimate(constants(), &q, arena, &e, &err) != 0) {
@@ -199,12 +374,21 @@ Test(serving_speed, trace_explains_every_figure)
     struct estimate e;
     struct err err;
     cr_assert_eq(serving_estimate(constants(), &q, arena, &e, &err), 0);
-    static const char *const names[] = {"serving.weights_gb", "serving.kv_bytes_per_token", "serving.kv_cache_gb",
-                                        "serving.kv_cache_tokens", "serving.max_concurrency",
-                                        "serving.output_tokens_per_s", "serving.total_tokens_per_s",
-                                        "serving.requests_per_s", "serving.ttft_ms", "serving.tpot_ms",
-                                        "serving.output_tokens_per_s_low", "serving.output_tokens_per_s_high",
-                                        "memory.total_gb", "memory.usable_gb", "serving.decode_step_ms"};
+    static const char *const names[] = {"serving.weights_gb",
+                                        "serving.kv_bytes_per_token",
+                                        "serving.kv_cache_gb",
+                                        "serving.kv_cache_tokens",
+                                        "serving.max_concurrency",
+                                        "serving.output_tokens_per_s",
+                                        "serving.total_tokens_per_s",
+                                        "serving.requests_per_s",
+                                        "serving.ttft_ms",
+                                        "serving.tpot_ms",
+                                        "serving.output_tokens_per_s_low",
+                                        "serving.output_tokens_per_s_high",
+                                        "memory.total_gb",
+                                        "memory.usable_gb",
+                                        "serving.decode_step_ms"};
     for (size_t i = 0; i < N(names); i++) {
         bool found = false;
         for (size_t j = 0; j < e.trace.n; j++)

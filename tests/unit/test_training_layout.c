@@ -7,9 +7,12 @@
 
 static struct training_case pretrain(const char *preset, int nodes)
 {
-    return (struct training_case){.gpu = "h100-sxm5-80g", .per_node = 8, .nodes = nodes, .preset = preset,
-                                  .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 1024,
-                                               .precision = PREC_BF16}};
+    return (struct training_case){
+        .gpu = "h100-sxm5-80g",
+        .per_node = 8,
+        .nodes = nodes,
+        .preset = preset,
+        .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 1024, .precision = PREC_BF16}};
 }
 
 static int cards(const struct layout *l)
@@ -19,8 +22,8 @@ static int cards(const struct layout *l)
 
 Test(training_layout, what_is_found_uses_every_card_and_fits)
 {
-    const char *presets[] = {"llama-3.2-1b", "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "mixtral-8x7b",
-                             "qwen3-235b-a22b"};
+    const char *presets[] = {"llama-3.2-1b",   "llama-3.1-8b", "llama-3.1-70b",
+                             "llama-3.1-405b", "mixtral-8x7b", "qwen3-235b-a22b"};
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
         for (int nodes = 8; nodes <= 64; nodes *= 8) {
             struct training_case c = pretrain(presets[i], nodes);
@@ -36,9 +39,16 @@ Test(training_layout, what_is_found_uses_every_card_and_fits)
 Test(training_layout, stated_members_are_kept)
 {
     struct training_case c = pretrain("llama-3.1-70b", 8);
-    c.layout = (struct layout){.tp = 4, .pp = 4, .vpp = 5, .micro_batch = 2, .sharding = SHARD_ZERO1,
-                               .recompute = RECOMPUTE_FULL, .flash_attention = TRI_NO, .shard_group = 2,
-                               .offload = OFFLOAD_NONE, .grad_sync = GRAD_SYNC_LAST};
+    c.layout = (struct layout){.tp = 4,
+                               .pp = 4,
+                               .vpp = 5,
+                               .micro_batch = 2,
+                               .sharding = SHARD_ZERO1,
+                               .recompute = RECOMPUTE_FULL,
+                               .flash_attention = TRI_NO,
+                               .shard_group = 2,
+                               .offload = OFFLOAD_NONE,
+                               .grad_sync = GRAD_SYNC_LAST};
     struct layout l = training_case_run(&c).layout;
     cr_expect(l.tp == 4 && l.pp == 4 && l.vpp == 5 && l.dp == 4 && l.micro_batch == 2 && l.sharding == SHARD_ZERO1 &&
               l.recompute == RECOMPUTE_FULL && l.flash_attention == TRI_NO && l.shard_group == 2 &&
@@ -53,7 +63,10 @@ Test(training_layout, the_search_is_no_worse_than_any_layout_named)
     for (size_t i = 0; i < 4; i++) {
         for (int pp = 1; pp <= 4; pp *= 2) {
             struct training_case n = c;
-            n.layout = (struct layout){.offload = OFFLOAD_NONE, .tp = tensor[i], .pp = pp, .sharding = pp > 1 ? SHARD_ZERO1 : SHARD_ZERO3,
+            n.layout = (struct layout){.offload = OFFLOAD_NONE,
+                                       .tp = tensor[i],
+                                       .pp = pp,
+                                       .sharding = pp > 1 ? SHARD_ZERO1 : SHARD_ZERO3,
                                        .vpp = 1};
             struct estimate e = training_case_run(&n);
             if (e.memory.total_gb <= 0.94 * e.memory.usable_gb && e.layout.tp == tensor[i] && e.layout.pp == pp)
@@ -73,7 +86,9 @@ Test(training_layout, same_request_same_answer)
 
 Test(training_layout, offload_only_when_nothing_else_fits)
 {
-    struct training_case c = {.gpu = "rtx-4090-24g", .per_node = 1, .preset = "llama-2-7b",
+    struct training_case c = {.gpu = "rtx-4090-24g",
+                              .per_node = 1,
+                              .preset = "llama-2-7b",
                               .training = {.method = METHOD_FULL_FINETUNE, .seq_len = 1024, .global_batch = 8}};
     struct estimate e = training_case_run(&c);
     cr_expect_neq(e.layout.offload, OFFLOAD_NONE, "7B full on 24 GB");
@@ -99,7 +114,9 @@ Test(training_layout, runner_up_lost_for_a_reason)
 
 Test(training_layout, what_cannot_fit_is_answered_with_its_term)
 {
-    struct training_case c = {.gpu = "rtx-4090-24g", .per_node = 1, .preset = "llama-3.1-405b",
+    struct training_case c = {.gpu = "rtx-4090-24g",
+                              .per_node = 1,
+                              .preset = "llama-3.1-405b",
                               .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 8}};
     struct arena *a = arena_new(1 << 20);
     struct estimate e;

@@ -7,17 +7,27 @@
 
 static struct training_case finetune(int per_node, int nodes)
 {
-    return (struct training_case){.gpu = "a100-sxm4-80g", .per_node = per_node, .nodes = nodes, .preset = "llama-2-7b",
-                                  .inter = nodes > 1 ? INTER_INFINIBAND : INTER_NONE, .gbps = nodes > 1 ? 1600 : 0,
-                                  .training = {.method = METHOD_FULL_FINETUNE, .seq_len = 2048,
-                                               .global_batch = per_node * nodes * 8, .precision = PREC_BF16},
+    return (struct training_case){.gpu = "a100-sxm4-80g",
+                                  .per_node = per_node,
+                                  .nodes = nodes,
+                                  .preset = "llama-2-7b",
+                                  .inter = nodes > 1 ? INTER_INFINIBAND : INTER_NONE,
+                                  .gbps = nodes > 1 ? 1600 : 0,
+                                  .training = {.method = METHOD_FULL_FINETUNE,
+                                               .seq_len = 2048,
+                                               .global_batch = per_node * nodes * 8,
+                                               .precision = PREC_BF16},
                                   .layout = {.sharding = SHARD_ZERO3, .micro_batch = 2, .recompute = RECOMPUTE_FULL}};
 }
 
 static struct measured read(int gpus, int nodes, double tokens_per_s)
 {
-    return (struct measured){.stated = true, .gpu = "a100-sxm4-80g", .gpus = gpus, .nodes = nodes,
-                             .tokens_per_s = tokens_per_s, .global_batch = gpus * 8};
+    return (struct measured){.stated = true,
+                             .gpu = "a100-sxm4-80g",
+                             .gpus = gpus,
+                             .nodes = nodes,
+                             .tokens_per_s = tokens_per_s,
+                             .global_batch = gpus * 8};
 }
 
 Test(training_measured, the_same_machine_gives_the_reading_back)
@@ -157,7 +167,9 @@ Test(training_measured, communication_share_is_honoured)
 
 Test(training_measured, custom_work_scales_its_reading)
 {
-    struct training_case c = {.gpu = "rtx-4090-24g", .per_node = 4, .intra = INTRA_PCIE4,
+    struct training_case c = {.gpu = "rtx-4090-24g",
+                              .per_node = 4,
+                              .intra = INTRA_PCIE4,
                               .training = {.method = METHOD_CUSTOM, .samples = 1e6, .state_gb = 0.4},
                               .measured = {.stated = true, .gpu = "rtx-4090-24g", .gpus = 1, .samples_per_s = 900}};
     struct estimate e = training_case_run(&c);

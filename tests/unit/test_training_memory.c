@@ -15,9 +15,11 @@ Test(training_memory, golden_4_1_lora_parameters)
         struct model m;
         double adapters;
     } cases[] = {
-        {{.layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .head_dim = 128, .intermediate = 11008}, 143130624},
+        {{.layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .head_dim = 128, .intermediate = 11008},
+         143130624},
         {{.layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .head_dim = 128, .intermediate = 5504}, 53673984},
-        {{.layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .head_dim = 128, .intermediate = 13696}, 223150080},
+        {{.layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .head_dim = 128, .intermediate = 13696},
+         223150080},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect_eq(job_adapter_params(&cases[i].m, 64), cases[i].adapters, "case %zu: %.0f", i,
@@ -40,10 +42,10 @@ Test(training_memory, golden_4_2_activations_to_four_decimals)
         double in_flight = cases[i].v > 1 ? 1 + (cases[i].p - 1.0) / ((double)cases[i].p * cases[i].v) : 1;
         /* The first stage keeps p micro-batches of L/p layers each. */
         double layers = cases[i].layers * in_flight / GIB;
-        double plain = layers * memory_classic_layer_bytes(2048, cases[i].batch, cases[i].hidden, cases[i].heads, 8,
-                                                           false, false);
-        double parallel = layers * memory_classic_layer_bytes(2048, cases[i].batch, cases[i].hidden, cases[i].heads, 8,
-                                                              true, true);
+        double plain =
+            layers * memory_classic_layer_bytes(2048, cases[i].batch, cases[i].hidden, cases[i].heads, 8, false, false);
+        double parallel =
+            layers * memory_classic_layer_bytes(2048, cases[i].batch, cases[i].hidden, cases[i].heads, 8, true, true);
         double states = 18 * 12 * cases[i].layers * cases[i].hidden * cases[i].hidden / (8.0 * cases[i].p) / GIB;
         cr_expect_float_eq(plain, cases[i].plain, 6e-5, "%.4f, published %.4f", plain, cases[i].plain);
         cr_expect_float_eq(parallel, cases[i].sequence_parallel, 6e-5, "%.4f", parallel);
@@ -53,8 +55,20 @@ Test(training_memory, golden_4_2_activations_to_four_decimals)
 
 static const struct model QWEN[] = {
     {.params = 1.84e9, .layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .vocab = 151936},
-    {.params = 7.721324544e9, .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .intermediate = 11008, .vocab = 151936},
-    {.params = 14.16729088e9, .layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .intermediate = 13696, .vocab = 152064},
+    {.params = 7.721324544e9,
+     .layers = 32,
+     .hidden = 4096,
+     .heads = 32,
+     .kv_heads = 32,
+     .intermediate = 11008,
+     .vocab = 151936},
+    {.params = 14.16729088e9,
+     .layers = 40,
+     .hidden = 5120,
+     .heads = 40,
+     .kv_heads = 40,
+     .intermediate = 13696,
+     .vocab = 152064},
     {.params = 72.3e9, .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 64, .vocab = 152064},
 };
 static const int LENGTHS[] = {256, 512, 1024, 2048, 4096, 8192};
@@ -62,8 +76,13 @@ static const int LENGTHS[] = {256, 512, 1024, 2048, 4096, 8192};
 static struct training_case qwen_case(int model, enum method method, int seq)
 {
     return (struct training_case){
-        .gpu = "a100-sxm4-80g", .model = QWEN[model],
-        .training = {.method = method, .seq_len = seq, .global_batch = 8, .lora_rank = 64, .precision = PREC_BF16,
+        .gpu = "a100-sxm4-80g",
+        .model = QWEN[model],
+        .training = {.method = method,
+                     .seq_len = seq,
+                     .global_batch = 8,
+                     .lora_rank = 64,
+                     .precision = PREC_BF16,
                      .quant_bits = 4},
         .layout = {.micro_batch = 1, .recompute = RECOMPUTE_FULL, .flash_attention = TRI_YES}};
 }
@@ -103,10 +122,17 @@ Test(training_memory, golden_4_4_gigabytes)
 
 static struct estimate on(const char *preset, enum method method, int cards, enum sharding sharding, int nodes)
 {
-    struct training_case c = {.gpu = "a100-sxm4-80g", .per_node = cards, .nodes = nodes, .preset = preset,
+    struct training_case c = {.gpu = "a100-sxm4-80g",
+                              .per_node = cards,
+                              .nodes = nodes,
+                              .preset = preset,
                               .training = {.method = method, .seq_len = 2048, .global_batch = cards * nodes * 4},
-                              .layout = {.tp = 1, .pp = 1, .sharding = sharding, .micro_batch = 1,
-                                         .recompute = RECOMPUTE_FULL, .offload = OFFLOAD_NONE}};
+                              .layout = {.tp = 1,
+                                         .pp = 1,
+                                         .sharding = sharding,
+                                         .micro_batch = 1,
+                                         .recompute = RECOMPUTE_FULL,
+                                         .offload = OFFLOAD_NONE}};
     return training_case_run(&c);
 }
 
@@ -124,14 +150,15 @@ Test(training_memory, memory_wall)
 
 Test(training_memory, qlora_below_lora_below_full)
 {
-    const char *presets[] = {"qwen2.5-0.5b", "llama-3.2-1b", "qwen2.5-7b", "gemma-2-9b", "llama-3.1-70b",
-                             "qwen3-30b-a3b", "deepseek-v3", "falcon-7b"};
+    const char *presets[] = {"qwen2.5-0.5b",  "llama-3.2-1b",  "qwen2.5-7b",  "gemma-2-9b",
+                             "llama-3.1-70b", "qwen3-30b-a3b", "deepseek-v3", "falcon-7b"};
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
         for (int sharding = SHARD_NONE; sharding <= SHARD_ZERO3; sharding += SHARD_ZERO3 - SHARD_NONE) {
             double q = on(presets[i], METHOD_QLORA, 8, (enum sharding)sharding, 1).memory.total_gb;
             double l = on(presets[i], METHOD_LORA, 8, (enum sharding)sharding, 1).memory.total_gb;
             double f = on(presets[i], METHOD_FULL_FINETUNE, 8, (enum sharding)sharding, 1).memory.total_gb;
-            cr_expect(q <= l && l <= f, "%s sharding %d: qlora %.1f lora %.1f full %.1f", presets[i], sharding, q, l, f);
+            cr_expect(q <= l && l <= f, "%s sharding %d: qlora %.1f lora %.1f full %.1f", presets[i], sharding, q, l,
+                      f);
         }
     }
 }
@@ -167,10 +194,12 @@ Test(training_memory, terms_sum_to_the_total)
 
 Test(training_memory, squeezes_reduce_what_they_are_for)
 {
-    struct training_case base = {.gpu = "a100-sxm4-80g", .per_node = 8, .preset = "llama-3.1-8b",
-                                 .training = {.method = METHOD_FULL_FINETUNE, .seq_len = 8192, .global_batch = 64},
-                                 .layout = {.tp = 1, .pp = 1, .sharding = SHARD_ZERO2, .micro_batch = 2,
-                                            .recompute = RECOMPUTE_NONE}};
+    struct training_case base = {
+        .gpu = "a100-sxm4-80g",
+        .per_node = 8,
+        .preset = "llama-3.1-8b",
+        .training = {.method = METHOD_FULL_FINETUNE, .seq_len = 8192, .global_batch = 64},
+        .layout = {.tp = 1, .pp = 1, .sharding = SHARD_ZERO2, .micro_batch = 2, .recompute = RECOMPUTE_NONE}};
     struct estimate none = training_case_run(&base);
     struct training_case c = base;
     c.layout.recompute = RECOMPUTE_FULL;
@@ -203,10 +232,15 @@ Test(training_memory, squeezes_reduce_what_they_are_for)
 
 Test(training_memory, late_gradient_sync_holds_gradients_whole)
 {
-    struct training_case c = {.gpu = "h200-sxm5-141g", .per_node = 4, .preset = "llama-3.1-8b",
+    struct training_case c = {.gpu = "h200-sxm5-141g",
+                              .per_node = 4,
+                              .preset = "llama-3.1-8b",
                               .training = {.method = METHOD_PRETRAIN, .seq_len = 4096, .global_batch = 64},
-                              .layout = {.sharding = SHARD_ZERO3, .dp = 4, .micro_batch = 1,
-                                         .recompute = RECOMPUTE_FULL, .grad_sync = GRAD_SYNC_EACH}};
+                              .layout = {.sharding = SHARD_ZERO3,
+                                         .dp = 4,
+                                         .micro_batch = 1,
+                                         .recompute = RECOMPUTE_FULL,
+                                         .grad_sync = GRAD_SYNC_EACH}};
     double each = training_case_run(&c).memory.total_gb;
     c.layout.grad_sync = GRAD_SYNC_LAST;
     double last = training_case_run(&c).memory.total_gb;

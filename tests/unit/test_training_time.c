@@ -18,14 +18,27 @@ Test(training_time, golden_4_3_megatron_steps)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int micro = cases[i].pp == 1 ? 4 : 1;
-        struct training_case c = {
-            .gpu = "a100-sxm4-80g", .per_node = 8, .nodes = cases[i].nodes,
-            .model = {.layers = cases[i].layers, .hidden = cases[i].hidden, .heads = cases[i].heads,
-                      .kv_heads = cases[i].heads, .vocab = 51200, .ffn = FFN_PLAIN, .tied_embeddings = TRI_YES},
-            .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = cases[i].batch,
-                         .precision = PREC_FP16},
-            .layout = {.tp = 8, .pp = cases[i].pp, .vpp = cases[i].vpp, .dp = 1, .micro_batch = micro,
-                       .recompute = RECOMPUTE_SELECTIVE, .flash_attention = TRI_YES}};
+        struct training_case c = {.gpu = "a100-sxm4-80g",
+                                  .per_node = 8,
+                                  .nodes = cases[i].nodes,
+                                  .model = {.layers = cases[i].layers,
+                                            .hidden = cases[i].hidden,
+                                            .heads = cases[i].heads,
+                                            .kv_heads = cases[i].heads,
+                                            .vocab = 51200,
+                                            .ffn = FFN_PLAIN,
+                                            .tied_embeddings = TRI_YES},
+                                  .training = {.method = METHOD_PRETRAIN,
+                                               .seq_len = 2048,
+                                               .global_batch = cases[i].batch,
+                                               .precision = PREC_FP16},
+                                  .layout = {.tp = 8,
+                                             .pp = cases[i].pp,
+                                             .vpp = cases[i].vpp,
+                                             .dp = 1,
+                                             .micro_batch = micro,
+                                             .recompute = RECOMPUTE_SELECTIVE,
+                                             .flash_attention = TRI_YES}};
         struct estimate selective = training_case_run(&c);
         c.layout.recompute = RECOMPUTE_FULL;
         c.layout.flash_attention = TRI_NO;
@@ -35,8 +48,9 @@ Test(training_time, golden_4_3_megatron_steps)
         cr_expect(fabs(log(full.training.step_time_s / cases[i].full_s)) < 0.25, "case %zu full: %.2f s, measured %.2f",
                   i, full.training.step_time_s, cases[i].full_s);
         /* The table's own convention: six FLOPs a parameter and the whole score square. */
-        double n = model_count_params(&c.model) > 0 ? 12.0 * c.model.layers * c.model.hidden * c.model.hidden +
-                                                          51200.0 * c.model.hidden : 0;
+        double n = model_count_params(&c.model) > 0
+                       ? 12.0 * c.model.layers * c.model.hidden * c.model.hidden + 51200.0 * c.model.hidden
+                       : 0;
         double flops = 6 * n + 12.0 * c.model.layers * c.model.hidden * 2048.0;
         double mfu = 100 * cases[i].batch * 2048.0 / cases[i].selective_s * flops / (8.0 * cases[i].nodes * 312e12);
         cr_expect_float_eq(mfu, cases[i].mfu_pct, 0.2, "case %zu: %.2f %%", i, mfu);
@@ -47,8 +61,20 @@ Test(training_time, golden_4_4_seconds)
 {
     static const struct model models[] = {
         {.params = 1.84e9, .layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .vocab = 151936},
-        {.params = 7.721324544e9, .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 32, .intermediate = 11008, .vocab = 151936},
-        {.params = 14.16729088e9, .layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .intermediate = 13696, .vocab = 152064},
+        {.params = 7.721324544e9,
+         .layers = 32,
+         .hidden = 4096,
+         .heads = 32,
+         .kv_heads = 32,
+         .intermediate = 11008,
+         .vocab = 151936},
+        {.params = 14.16729088e9,
+         .layers = 40,
+         .hidden = 5120,
+         .heads = 40,
+         .kv_heads = 40,
+         .intermediate = 13696,
+         .vocab = 152064},
         {.params = 72.3e9, .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 64, .vocab = 152064},
     };
     const int lengths[] = {256, 512, 1024, 2048, 4096, 8192};
@@ -57,9 +83,9 @@ Test(training_time, golden_4_4_seconds)
         enum method method;
         double seconds[6];
     } rows[] = {
-        {0, METHOD_LORA, {1.0, 1.0, 1.1, 1.7, 3.3, 6.8}},      {1, METHOD_LORA, {1.2, 1.5, 2.8, 5.2, 10.1, 21.3}},
-        {2, METHOD_LORA, {1.6, 2.4, 4.4, 8.4, 17.0, 36.0}},    {0, METHOD_QLORA, {1.4, 1.4, 1.4, 2.0, 3.4, 6.5}},
-        {1, METHOD_QLORA, {3.0, 3.0, 3.5, 7.0, 11.6, 22.3}},   {2, METHOD_QLORA, {5.3, 6.3, 8.2, 11.8, 20.1, 38.3}},
+        {0, METHOD_LORA, {1.0, 1.0, 1.1, 1.7, 3.3, 6.8}},         {1, METHOD_LORA, {1.2, 1.5, 2.8, 5.2, 10.1, 21.3}},
+        {2, METHOD_LORA, {1.6, 2.4, 4.4, 8.4, 17.0, 36.0}},       {0, METHOD_QLORA, {1.4, 1.4, 1.4, 2.0, 3.4, 6.5}},
+        {1, METHOD_QLORA, {3.0, 3.0, 3.5, 7.0, 11.6, 22.3}},      {2, METHOD_QLORA, {5.3, 6.3, 8.2, 11.8, 20.1, 38.3}},
         {3, METHOD_QLORA, {27.4, 31.5, 41.4, 59.5, 97.7, 179.8}},
     };
     double sum = 0;
@@ -67,8 +93,12 @@ Test(training_time, golden_4_4_seconds)
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         for (int i = 0; i < 6; i++) {
             struct training_case c = {
-                .gpu = "a100-sxm4-80g", .model = models[rows[r].model],
-                .training = {.method = rows[r].method, .seq_len = lengths[i], .global_batch = 8, .lora_rank = 64,
+                .gpu = "a100-sxm4-80g",
+                .model = models[rows[r].model],
+                .training = {.method = rows[r].method,
+                             .seq_len = lengths[i],
+                             .global_batch = 8,
+                             .lora_rank = 64,
                              .precision = PREC_BF16},
                 .layout = {.micro_batch = 1, .recompute = RECOMPUTE_FULL, .flash_attention = TRI_YES}};
             double s = training_case_run(&c).training.step_time_s;
@@ -111,10 +141,15 @@ Test(training_time, golden_4_5_order_of_nine_machines)
     double seconds[N_MACHINES], dollars[N_MACHINES];
     for (size_t i = 0; i < N_MACHINES; i++) {
         const struct machine *m = &MACHINES[i];
-        struct training_case c = {.gpu = m->gpu, .per_node = m->cards, .intra = m->link, .preset = "llama-2-70b",
+        struct training_case c = {.gpu = m->gpu,
+                                  .per_node = m->cards,
+                                  .intra = m->link,
+                                  .preset = "llama-2-70b",
                                   .training = {.method = METHOD_QLORA, .seq_len = 2048, .precision = PREC_BF16},
-                                  .layout = {.micro_batch = m->micro_batch, .sharding = SHARD_ZERO3,
-                                             .recompute = RECOMPUTE_FULL, .offload = m->offload}};
+                                  .layout = {.micro_batch = m->micro_batch,
+                                             .sharding = SHARD_ZERO3,
+                                             .recompute = RECOMPUTE_FULL,
+                                             .offload = m->offload}};
         seconds[i] = 1024.0 * 2048 / training_case_run(&c).training.tokens_per_s;
         dollars[i] = seconds[i] * (m->price_low + m->price_high) / 2 / m->seconds;
     }
@@ -151,7 +186,11 @@ static struct training_case cluster(const char *preset, int nodes, enum inter_li
                                     enum sharding sharding)
 {
     return (struct training_case){
-        .gpu = "a100-sxm4-80g", .per_node = 8, .nodes = nodes, .inter = nodes > 1 ? link : INTER_NONE, .gbps = gbps,
+        .gpu = "a100-sxm4-80g",
+        .per_node = 8,
+        .nodes = nodes,
+        .inter = nodes > 1 ? link : INTER_NONE,
+        .gbps = gbps,
         .preset = preset,
         .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = 128 * nodes, .precision = PREC_BF16},
         .layout = {.tp = 1, .pp = 1, .sharding = sharding, .micro_batch = 2, .recompute = RECOMPUTE_FULL}};
@@ -181,10 +220,14 @@ Test(training_time, fabric_bound)
 
 Test(training_time, small_model_penalty)
 {
-    struct training_case c = {.gpu = "a100-sxm4-80g", .per_node = 8, .nodes = 4, .inter = INTER_ETHERNET, .gbps = 10,
-                              .model = {.params = 1e9},
-                              .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = 32,
-                                           .precision = PREC_BF16}};
+    struct training_case c = {
+        .gpu = "a100-sxm4-80g",
+        .per_node = 8,
+        .nodes = 4,
+        .inter = INTER_ETHERNET,
+        .gbps = 10,
+        .model = {.params = 1e9},
+        .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = 32, .precision = PREC_BF16}};
     double four = rate(c);
     c.nodes = 1;
     c.inter = INTER_NONE;
@@ -194,9 +237,14 @@ Test(training_time, small_model_penalty)
 Test(training_time, scaling_single_node)
 {
     /* A typical vision model: 12 GFLOPs a sample forward and backward, 26 million parameters, four PCIe cards. */
-    struct training_case c = {.gpu = "rtx-3090-24g", .per_node = 1, .intra = INTRA_PCIE3,
-                              .training = {.method = METHOD_CUSTOM, .flops_per_sample = 12.3e9, .state_gb = 0.41,
-                                           .activation_gb_per_sample = 0.1, .samples = 1e6},
+    struct training_case c = {.gpu = "rtx-3090-24g",
+                              .per_node = 1,
+                              .intra = INTRA_PCIE3,
+                              .training = {.method = METHOD_CUSTOM,
+                                           .flops_per_sample = 12.3e9,
+                                           .state_gb = 0.41,
+                                           .activation_gb_per_sample = 0.1,
+                                           .samples = 1e6},
                               .layout = {0}};
     double one = training_case_run(&c).training.samples_per_s;
     const char *cards[] = {"rtx-3090-24g", "rtx-4090-24g", "a100-pcie-80g", "v100-pcie-32g"};
@@ -224,7 +272,9 @@ Test(training_time, faster_links_are_never_slower)
             before = now;
         }
     }
-    struct training_case c = {.gpu = "h100-sxm5-80g", .per_node = 8, .preset = "llama-3.1-70b",
+    struct training_case c = {.gpu = "h100-sxm5-80g",
+                              .per_node = 8,
+                              .preset = "llama-3.1-70b",
                               .training = {.method = METHOD_LORA, .seq_len = 4096, .global_batch = 64},
                               .layout = {.tp = 8, .micro_batch = 2, .recompute = RECOMPUTE_FULL}};
     const enum intra_link links[] = {INTRA_PCIE3, INTRA_PCIE4, INTRA_PCIE5, INTRA_NVSWITCH};
@@ -274,7 +324,10 @@ Test(training_time, young_daly)
 
 Test(training_time, bloom_checkpoint)
 {
-    struct training_case c = {.gpu = "a100-sxm4-80g", .per_node = 8, .nodes = 48, .preset = "bloom-176b",
+    struct training_case c = {.gpu = "a100-sxm4-80g",
+                              .per_node = 8,
+                              .nodes = 48,
+                              .preset = "bloom-176b",
                               .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = 2048},
                               .layout = {.tp = 4, .pp = 12, .dp = 8, .micro_batch = 2, .recompute = RECOMPUTE_FULL}};
     cr_expect_float_eq(training_case_run(&c).training.checkpoint_gb, 2470, 10);
@@ -283,11 +336,17 @@ Test(training_time, bloom_checkpoint)
 Test(training_time, golden_3_4_large_local_batches_scale)
 {
     /* 8B, 16k tokens a card, 8 to 128 H100: -2.7 % measured. */
-    struct training_case c = {.gpu = "h100-sxm5-80g", .per_node = 8, .nodes = 1, .preset = "llama-3.1-8b",
-                              .training = {.method = METHOD_PRETRAIN, .seq_len = 8192, .global_batch = 16,
-                                           .precision = PREC_BF16, .compile = TRI_YES},
-                              .layout = {.sharding = SHARD_ZERO3, .dp = 8, .micro_batch = 2,
-                                         .recompute = RECOMPUTE_SELECTIVE}};
+    struct training_case c = {
+        .gpu = "h100-sxm5-80g",
+        .per_node = 8,
+        .nodes = 1,
+        .preset = "llama-3.1-8b",
+        .training = {.method = METHOD_PRETRAIN,
+                     .seq_len = 8192,
+                     .global_batch = 16,
+                     .precision = PREC_BF16,
+                     .compile = TRI_YES},
+        .layout = {.sharding = SHARD_ZERO3, .dp = 8, .micro_batch = 2, .recompute = RECOMPUTE_SELECTIVE}};
     struct estimate one = training_case_run(&c);
     c.nodes = 16;
     c.layout.dp = 128;

@@ -122,7 +122,9 @@ Test(university, desensitisation_is_a_condition)
         enum tri can;
         bool offered;
         double lead;
-    } cases[] = {{false, TRI_UNSTATED, true, 21}, {true, TRI_YES, true, 28}, {true, TRI_NO, false, 0},
+    } cases[] = {{false, TRI_UNSTATED, true, 21},
+                 {true, TRI_YES, true, 28},
+                 {true, TRI_NO, false, 0},
                  {true, TRI_UNSTATED, false, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct workload w = small_workload(market);
