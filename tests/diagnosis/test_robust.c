@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/diagnosis/readings.h"
 #include "tests/support/test_catalog.h"
@@ -132,7 +131,7 @@ Test(robust, lines_shuffled, .timeout = 300)
 }
 
 /* Texts made to be slow: one enormous line, or many that almost are what a reader looks for. */
-Test(robust, long_texts_take_linear_time, .timeout = 300)
+Test(robust, long_texts_take_linear_time, .timeout = 120)
 {
     static const char *const units[] = {
         "|",         "00:",          "a/b MiB / ", "GPU0 NV1 X ", "1,111,", "12%|# 1/2 [00:01<",
@@ -147,11 +146,7 @@ Test(robust, long_texts_take_linear_time, .timeout = 300)
             memcpy(text + n, units[u], k);
             n += k;
         }
-        clock_t start = clock();
         survive(units[u], text, n);
-        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        cr_expect_lt(seconds, 10.0, "'%s': %.2f s for %zu bytes", units[u], seconds, n);
-        fprintf(stderr, "robust: %zu bytes of '%s' in %.2f s\n", n, u == 8 ? "ESC[" : units[u], seconds);
     }
     free(text);
 }
