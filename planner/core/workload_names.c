@@ -5,6 +5,8 @@
 #include "planner/core/names.h"
 #include "planner/core/workload.h"
 
+/* It tears lists of macros apart, differently each time. */
+/* clang-format off */
 #define METHODS(X)                                                                                                     \
     X(METHOD_PRETRAIN, "pretrain")                                                                                     \
     X(METHOD_FULL_FINETUNE, "full_finetune")                                                                           \
@@ -14,30 +16,60 @@
     X(METHOD_CUSTOM, "custom")
 #define PRECISIONS(X)                                                                                                  \
     X(PREC_BF16, "bf16")                                                                                               \
-    X(PREC_FP16, "fp16") X(PREC_FP8, "fp8") X(PREC_FP4, "fp4") X(PREC_TF32, "tf32") X(PREC_FP32, "fp32")
+    X(PREC_FP16, "fp16")                                                                                               \
+    X(PREC_FP8, "fp8")                                                                                                 \
+    X(PREC_FP4, "fp4")                                                                                                 \
+    X(PREC_TF32, "tf32")                                                                                               \
+    X(PREC_FP32, "fp32")
 #define OPTIMIZERS(X)                                                                                                  \
     X(OPT_ADAMW, "adamw")                                                                                              \
     X(OPT_ADAMW_8BIT, "adamw_8bit")                                                                                    \
-    X(OPT_ADAFACTOR, "adafactor") X(OPT_SGD, "sgd") X(OPT_LION, "lion") X(OPT_MUON, "muon")
-#define LOSSES(X) X(LOSS_EAGER, "eager") X(LOSS_CHUNKED, "chunked") X(LOSS_FUSED, "fused")
-#define SHARDINGS(X) X(SHARD_NONE, "none") X(SHARD_ZERO1, "zero1") X(SHARD_ZERO2, "zero2") X(SHARD_ZERO3, "zero3")
+    X(OPT_ADAFACTOR, "adafactor")                                                                                      \
+    X(OPT_SGD, "sgd")                                                                                                  \
+    X(OPT_LION, "lion")                                                                                                \
+    X(OPT_MUON, "muon")
+#define LOSSES(X)                                                                                                      \
+    X(LOSS_EAGER, "eager")                                                                                             \
+    X(LOSS_CHUNKED, "chunked")                                                                                         \
+    X(LOSS_FUSED, "fused")
+#define SHARDINGS(X)                                                                                                   \
+    X(SHARD_NONE, "none")                                                                                              \
+    X(SHARD_ZERO1, "zero1")                                                                                            \
+    X(SHARD_ZERO2, "zero2")                                                                                            \
+    X(SHARD_ZERO3, "zero3")
 #define OFFLOADS(X)                                                                                                    \
     X(OFFLOAD_NONE, "none")                                                                                            \
-    X(OFFLOAD_OPTIMIZER, "optimizer") X(OFFLOAD_PARAMETERS, "parameters") X(OFFLOAD_ACTIVATIONS, "activations")
-#define RECOMPUTES(X) X(RECOMPUTE_NONE, "none") X(RECOMPUTE_SELECTIVE, "selective") X(RECOMPUTE_FULL, "full")
-#define GRAD_SYNCS(X) X(GRAD_SYNC_EACH, "each") X(GRAD_SYNC_LAST, "last")
-#define EP_DISPATCHES(X) X(EP_DISPATCH_ALLTOALL, "alltoall") X(EP_DISPATCH_DEEPEP, "deepep")
+    X(OFFLOAD_OPTIMIZER, "optimizer")                                                                                  \
+    X(OFFLOAD_PARAMETERS, "parameters")                                                                                \
+    X(OFFLOAD_ACTIVATIONS, "activations")
+#define RECOMPUTES(X)                                                                                                  \
+    X(RECOMPUTE_NONE, "none")                                                                                          \
+    X(RECOMPUTE_SELECTIVE, "selective")                                                                                \
+    X(RECOMPUTE_FULL, "full")
+#define GRAD_SYNCS(X)                                                                                                  \
+    X(GRAD_SYNC_EACH, "each")                                                                                          \
+    X(GRAD_SYNC_LAST, "last")
+#define EP_DISPATCHES(X)                                                                                               \
+    X(EP_DISPATCH_ALLTOALL, "alltoall")                                                                                \
+    X(EP_DISPATCH_DEEPEP, "deepep")
 #define TEAMS(X)                                                                                                       \
     X(TEAM_NONE, "none")                                                                                               \
     X(TEAM_SINGLE_NODE, "single_node")                                                                                 \
-    X(TEAM_SLURM, "slurm") X(TEAM_KUBERNETES, "kubernetes") X(TEAM_EXPERT, "exper"                                     \
-                                                                           "t")
-#define PRIORITIES(X) X(PRIORITY_CHEAPEST, "cheapest") X(PRIORITY_BALANCED, "balanced") X(PRIORITY_FASTEST, "fastest")
+    X(TEAM_SLURM, "slurm")                                                                                             \
+    X(TEAM_KUBERNETES, "kubernetes")                                                                                   \
+    X(TEAM_EXPERT, "expert")
+#define PRIORITIES(X)                                                                                                  \
+    X(PRIORITY_CHEAPEST, "cheapest")                                                                                   \
+    X(PRIORITY_BALANCED, "balanced")                                                                                   \
+    X(PRIORITY_FASTEST, "fastest")
 #define KINDS(X)                                                                                                       \
     X(KIND_SINGLE_MACHINE, "single_machine")                                                                           \
     X(KIND_SMALL_CLUSTER, "small_cluster")                                                                             \
-    X(KIND_HYBRID_CLOUD, "hybrid_cloud") X(KIND_UNIVERSITY_TIME, "university_time")
-#define LANGUAGES(X) X(LANG_ZH_CN, "zh-CN") X(LANG_EN, "en")
+    X(KIND_HYBRID_CLOUD, "hybrid_cloud")                                                                               \
+    X(KIND_UNIVERSITY_TIME, "university_time")
+#define LANGUAGES(X)                                                                                                   \
+    X(LANG_ZH_CN, "zh-CN")                                                                                             \
+    X(LANG_EN, "en")
 #define ENGINES(X)                                                                                                     \
     X(ENGINE_VLLM, "vllm")                                                                                             \
     X(ENGINE_SGLANG, "sglang")                                                                                         \
@@ -47,7 +79,10 @@
     X(ENGINE_LLAMA_CPP, "llama_cpp")                                                                                   \
     X(ENGINE_TGI, "tgi")                                                                                               \
     X(ENGINE_TRANSFORMERS, "transformers")                                                                             \
-    X(ENGINE_EXLLAMAV2, "exllamav2") X(ENGINE_MLC, "mlc") X(ENGINE_AUTOAWQ, "autoawq") X(ENGINE_ATOM, "atom")
+    X(ENGINE_EXLLAMAV2, "exllamav2")                                                                                   \
+    X(ENGINE_MLC, "mlc")                                                                                               \
+    X(ENGINE_AUTOAWQ, "autoawq")                                                                                       \
+    X(ENGINE_ATOM, "atom")
 #define WEIGHT_FORMATS(X)                                                                                              \
     X(WF_BF16, "bf16")                                                                                                 \
     X(WF_FP16, "fp16")                                                                                                 \
@@ -70,10 +105,14 @@
     X(WF_GGUF_Q3_K_M, "gguf_q3_k_m")                                                                                   \
     X(WF_GGUF_IQ4_XS, "gguf_iq4_xs")                                                                                   \
     X(WF_GGUF_Q4_K_M, "gguf_q4_k_m")                                                                                   \
-    X(WF_GGUF_Q5_K_M, "gguf_q5_k_m") X(WF_GGUF_Q6_K, "gguf_q6_k") X(WF_GGUF_Q8_0, "gguf_q8_0")
+    X(WF_GGUF_Q5_K_M, "gguf_q5_k_m")                                                                                   \
+    X(WF_GGUF_Q6_K, "gguf_q6_k")                                                                                       \
+    X(WF_GGUF_Q8_0, "gguf_q8_0")
 #define SCENARIOS(X)                                                                                                   \
     X(SCEN_FIXED_BATCH, "fixed_batch")                                                                                 \
-    X(SCEN_OFFLINE, "offline") X(SCEN_SERVER, "server") X(SCEN_SINGLE_STREAM, "single_stream")
+    X(SCEN_OFFLINE, "offline")                                                                                         \
+    X(SCEN_SERVER, "server")                                                                                           \
+    X(SCEN_SINGLE_STREAM, "single_stream")
 #define VERDICTS(X)                                                                                                    \
     X(VERDICT_INSUFFICIENT, "insufficient")                                                                            \
     X(VERDICT_HEALTHY, "healthy")                                                                                      \
@@ -81,8 +120,12 @@
     X(VERDICT_REAL_NEED, "real_need")                                                                                  \
     X(VERDICT_WAITING, "waiting")                                                                                      \
     X(VERDICT_BANDWIDTH_BOUND, "bandwidth_bound")                                                                      \
-    X(VERDICT_UNSTABLE_ITERATIONS, "unstable_iterations") X(VERDICT_DATA_PIPELINE, "data_pipeline")
-#define FFNS(X) X(FFN_GATED, "gated") X(FFN_PLAIN, "plain")
+    X(VERDICT_UNSTABLE_ITERATIONS, "unstable_iterations")                                                              \
+    X(VERDICT_DATA_PIPELINE, "data_pipeline")
+#define FFNS(X)                                                                                                        \
+    X(FFN_GATED, "gated")                                                                                              \
+    X(FFN_PLAIN, "plain")
+/* clang-format on */
 
 struct enum_names {
     const char *const *names;
