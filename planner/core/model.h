@@ -50,7 +50,7 @@ struct model {
 };
 
 /* Total and per-token parameters counted from the dimensions (exact where the architecture is one of those of
- * docs/planner.md 3.1; sources there). Needs layers, hidden, heads, intermediate, vocab. */
+ * docs/planner-training.md; sources there). Needs layers, hidden, heads, intermediate, vocab. */
 double model_count_params(const struct model *m);
 double model_count_active(const struct model *m);
 /* Parameters in matrix multiplications of one token: active without the input embedding (head included). */

@@ -125,7 +125,7 @@ struct draft *draft_new(struct build *b, enum option_kind kind);
 int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units);
 struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int group, int units, double hours);
 struct draft_extra *draft_add_extra(struct draft *d, enum section section, enum phase_code from, enum phase_code to);
-/* Appends validate, develop, pilot, migrate and train as plan.md section 2 has them, with gates and reasons:
+/* Appends validate, develop, pilot, migrate and train as docs/plans.md has them, with gates and reasons:
  * validate and develop on one unit of `home_group`, pilot/migrate/train on `train_group` with `train_units` units.
  * Kinds that cut the train phase otherwise (hybrid, university) change or append steps afterwards. */
 int phases_standard(struct build *b, struct draft *d, int home_group, int train_group, int train_units,

@@ -1,4 +1,4 @@
-/* demand.c — the calendar of an option (plan.md sections 1 to 3) and the days its machines work. */
+/* demand.c — the calendar of an option (docs/plans.md) and the days its machines work. */
 #include "planner/offers/demand.h"
 
 #include <limits.h>

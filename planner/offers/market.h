@@ -13,7 +13,7 @@ struct reserve_plan;
 
 enum { OFFER_RATES_MAX = 12, OFFER_CACHE_SIZE = 1024, MARKET_BEST_MAX = 8, PRICE_MISSING_MAX = 6 };
 
-/* Tax code of rented compute where nothing else is said (plan.md section 8). */
+/* Tax code of rented compute where nothing else is said (docs/plans.md). */
 #define TAX_CODE_DEFAULT "service_6"
 
 /* One way of paying for one unit (a whole node, or one card where the SKU is sold by the card). */

@@ -1,4 +1,4 @@
-/* phases.h — the phases of a job with machines, gates and what each gate saves (plan.md section 2). */
+/* phases.h — the phases of a job with machines, gates and what each gate saves (docs/plans.md). */
 #ifndef SUANPAN_PLANNER_OFFERS_PHASES_H
 #define SUANPAN_PLANNER_OFFERS_PHASES_H
 

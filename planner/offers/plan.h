@@ -1,6 +1,6 @@
 /* plan.h — the answer of the main job: ranked options, each carried to total cost to finish.
  *
- * Shapes follow docs/api.md (POST /api/v1/plans); words follow docs/plan.md. All amounts are minor units of
+ * Shapes follow docs/api.md (POST /api/v1/plans); words follow docs/plans.md. All amounts are minor units of
  * plan.currency. Everything lives in the request's arena or the catalog snapshot.
  */
 #ifndef SUANPAN_PLANNER_OFFERS_PLAN_H

@@ -1,4 +1,4 @@
-/* reserve.c — the inference reserve (plan.md section 2): always stated, sized like any other load.
+/* reserve.c — the inference reserve (docs/plans.md): always stated, sized like any other load.
  *
  * GPUs are tried in the order of what the reserve could cost on them at best, until the next one cannot be cheaper.
  */

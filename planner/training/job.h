@@ -58,7 +58,7 @@ struct job {
 int job_resolve(const struct training_constants *k, const struct training_request *q, struct note_list *assumed,
                 struct job *ret, struct err *err);
 
-/* Stored activation bytes of one token in one layer with nothing recomputed (planner.md 3.2.4), unsharded. */
+/* Stored activation bytes of one token in one layer with nothing recomputed (docs/planner-training.md), unsharded. */
 double job_activation_bytes(const struct job *j, enum stack stack);
 
 /* Model FLOPs of one trained token, forward and backward, causal attention, without recomputation. */

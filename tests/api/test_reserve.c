@@ -186,7 +186,7 @@ Test(reserve, smallest_card_against_the_fastest_side_by_side)
     }
 }
 
-/* plan.md: 16 bits, 8 where the card has them; 1 request/s, 1,000 in, 300 out, peak 3, three months. */
+/* docs/plans.md: 16 bits, 8 where the card has them; 1 request/s, 1,000 in, 300 out, peak 3, three months. */
 Test(reserve, the_default_names_its_rule_and_only_an_explicit_zero_removes_it)
 {
     const char *train = "\"training\": {\"method\": \"lora\", \"tokens\": 1e8}";

@@ -120,7 +120,7 @@ Test(tariff, never_dearer_than_the_best_single_mode)
     }
 }
 
-/* docs/plan.md section 9: four days by the hour, a month, the last day by the hour. */
+/* docs/plans.md: four days by the hour, a month, the last day by the hour. */
 Test(tariff, worked_example)
 {
     struct rate rates[] = {hourly(122000000), permit(MODE_MONTHLY, 30, 46000000000)};

@@ -1,4 +1,4 @@
-/* The worked example of docs/plan.md section 9, to the fen, on a catalog of its own: one SKU, one provider. */
+/* The worked example of docs/plans.md, to the fen, on a catalog of its own: one SKU, one provider. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
