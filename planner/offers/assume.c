@@ -48,6 +48,7 @@ static const struct param_field FIELDS[] = {
     ROW(team_max_nodes_kubernetes),
     ROW(team_max_nodes_expert),
     ROW(deadline_confidence),
+    ROW(open_horizon_days),
     ROW(near_miss_factor),
     ROW(options_max),
     ROW(options_per_kind),

@@ -36,10 +36,20 @@ static void limit_budget(struct build *b, struct draft *d)
         note_num(note_add_once(&o->warnings, "near_miss"), "factor", b->a.near_miss_factor);
 }
 
+/* How far a job without a deadline runs past the time that prices are known for: 0 within it, 1 at twice as long. */
+static double beyond_horizon(const struct build *b, const struct option *o)
+{
+    const double horizon = b->a.open_horizon_days;
+    return fmax(0, fmin(1, (o->finish.expected_days - horizon) / horizon));
+}
+
 void rank_limits(struct build *b, const struct option_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        l->items[i]->option->feasible = true;
+        struct option *o = l->items[i]->option;
+        o->feasible = true;
+        if (beyond_horizon(b, o) > 0)
+            note_num(note_add_once(&o->warnings, "outlasts_prices"), "days", o->finish.expected_days);
         limit_deadline(b, l->items[i]);
         limit_budget(b, l->items[i]);
     }
@@ -73,7 +83,7 @@ static double risk_index(const struct build *b, const struct draft *d)
 {
     const struct option *o = d->option;
     const struct assume *a = &b->a;
-    double late = isnan(o->finish.deadline_probability) ? 0 : 1 - o->finish.deadline_probability;
+    double late = isnan(o->finish.deadline_probability) ? beyond_horizon(b, o) : 1 - o->finish.deadline_probability;
     double wide = a->price_band_illustrative > 0 ? 2 * a->price_band_illustrative : 1;
     double price = fmin(1, uncertainty_bands(b, d).price / wide);
     double communication =
