@@ -172,7 +172,7 @@ static void answer_idle_nights(const struct build *b, const struct draft *d, str
         if (hours < IDLE_HOURS_LEAST || note_find(&o->reasons, "idle_nights") != NULL)
             continue;
         struct note *n = note_num(note_add(&o->reasons, "idle_nights"), "hours", floor(hours));
-        note_money(note_text(n, "sku", l->sku->id), "paid", llround(l->unused_share * (double)l->minor));
+        note_money(note_text(n, "item", l->sku->id), "paid", llround(l->unused_share * (double)l->minor));
     }
 }
 
