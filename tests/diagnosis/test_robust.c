@@ -131,7 +131,7 @@ Test(robust, lines_shuffled, .timeout = 300)
 }
 
 /* Texts made to be slow: one enormous line, or many that almost are what a reader looks for. */
-Test(robust, long_texts_take_linear_time, .timeout = 120)
+Test(robust, long_texts_are_survived, .timeout = 120)
 {
     static const char *const units[] = {
         "|",         "00:",          "a/b MiB / ", "GPU0 NV1 X ", "1,111,", "12%|# 1/2 [00:01<",
