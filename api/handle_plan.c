@@ -8,6 +8,7 @@
 #include "api/message.h"
 #include "api/query_workload.h"
 #include "api/respond.h"
+#include "planner/advice/plan_make.h"
 
 /* A request decoded and its plan made; what the encoders need. */
 struct planned {

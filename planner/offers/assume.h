@@ -17,15 +17,15 @@ struct assume { /* members have the names of their rows */
         serving_utilisation_target, load_low, load_high, spot_last_mile_days, spot_restart_hours, spot_checkpoint_hours,
         spot_interruptions_per_h, price_stale_days, checkpoints_kept, checkpoint_bytes_per_param, wan_gbps,
         line_efficiency, cluster_default_gbps, contingency_share, team_max_nodes_none, team_max_nodes_single_node,
-        team_max_nodes_slurm, team_max_nodes_kubernetes, team_max_nodes_expert, deadline_confidence, open_horizon_days, near_miss_factor,
-        options_max, options_per_kind, max_nodes_considered, weight_cost_cheapest, weight_time_cheapest,
-        weight_risk_cheapest, weight_cost_balanced, weight_time_balanced, weight_risk_balanced, weight_cost_fastest,
-        weight_time_fastest, weight_risk_fastest, speed_low_measured, speed_high_measured, speed_low_calibrated,
-        speed_high_calibrated, speed_low_analytic, speed_high_analytic, price_band_firm, price_band_illustrative,
-        price_band_derived, price_band_per_month, failure_band, risk_weight_deadline, risk_weight_memory,
-        risk_weight_team, risk_weight_price, risk_weight_communication, risk_weight_spot, risk_weight_queue,
-        speed_common_share, price_common_share, order_close_probability, run_overhead_factor, long_context_tokens,
-        port_gap;
+        team_max_nodes_slurm, team_max_nodes_kubernetes, team_max_nodes_expert, deadline_confidence, open_horizon_days,
+        near_miss_factor, options_max, options_per_kind, max_nodes_considered, weight_cost_cheapest,
+        weight_time_cheapest, weight_risk_cheapest, weight_cost_balanced, weight_time_balanced, weight_risk_balanced,
+        weight_cost_fastest, weight_time_fastest, weight_risk_fastest, speed_low_measured, speed_high_measured,
+        speed_low_calibrated, speed_high_calibrated, speed_low_analytic, speed_high_analytic, price_band_firm,
+        price_band_illustrative, price_band_derived, price_band_per_month, failure_band, risk_weight_deadline,
+        risk_weight_memory, risk_weight_team, risk_weight_price, risk_weight_communication, risk_weight_spot,
+        risk_weight_queue, speed_common_share, price_common_share, order_close_probability, run_overhead_factor,
+        long_context_tokens, port_gap;
 };
 
 /* ERR_NOT_FOUND names the first missing row. */

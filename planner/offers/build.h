@@ -143,25 +143,7 @@ int option_cluster_build(struct build *b, struct option_list *out, struct err *e
 int option_hybrid_build(struct build *b, struct option_list *out, struct err *err);     /* option_hybrid.c */
 int option_university_build(struct build *b, struct option_list *out, struct err *err); /* option_university.c */
 
-/* --- re-planning: the best option under a changed workload, for relaxations and sensitivity ------------------ */
-struct replan {
-    bool feasible;
-    enum option_kind kind;
-    int64_t total; /* minor units */
-    date_t finish_on;
-    const struct draft *draft;
-};
-/* kinds: mask of 1 << enum option_kind. Cheap: a few candidates, no uncertainty beyond `time_p80` of speed. */
-int build_replan(struct build *b, const struct workload *changed, unsigned kinds, struct replan *ret, struct err *err);
-
-/* --- what follows the ranking; options are plan->options (best first), drafts in the same order -------------- */
-int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int attribution_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int budget_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
-int checklist_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
+/* Appends options of the kinds in the mask (1 << enum option_kind) that the request wants. */
+int kinds_build(struct build *b, unsigned kinds, struct option_list *l, struct err *err);
 
 #endif

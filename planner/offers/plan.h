@@ -1,4 +1,4 @@
-/* plan.h — the answer of the main job: ranked options, each carried to total cost to finish.
+/* plan.h — the nouns of the main job's answer: ranked options, each carried to total cost to finish.
  *
  * Shapes follow docs/api.md (POST /api/v1/plans); words follow docs/plans.md. All amounts are minor units of
  * plan.currency. Everything lives in the request's arena or the catalog snapshot.
@@ -262,9 +262,5 @@ struct plan_request {
     const struct workload *workload; /* decoded, checked, model completed */
     date_t as_of;
 };
-
-/* The main job. *ret in `arena`. An answer with no feasible option is an answer. Errors as training_estimate.
- * Deterministic: no clock, no random source, no address-dependent order. */
-int plan_make(const struct plan_request *q, struct arena *arena, struct plan *ret, struct err *err);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include "api/api.h"
 #include "api/decode.h"
+#include "planner/advice/plan_make.h"
 #include "planner/offers/engine.h"
-#include "planner/offers/plan.h"
 #include "tests/support/synthetic_catalog.h"
 #include "tests/support/test_catalog.h"
 

@@ -18,8 +18,10 @@ BEGIN {
     may["planner/training"] = " base planner/core planner/training "
     may["planner/serving"] = " base planner/core planner/serving "
     may["planner/diagnosis"] = " base planner/core planner/diagnosis "
-    planner = " base planner/core planner/training planner/serving planner/diagnosis planner/offers "
-    may["planner/offers"] = planner
+    offers = " base planner/core planner/training planner/serving planner/diagnosis planner/offers "
+    may["planner/offers"] = offers
+    planner = offers "planner/advice "
+    may["planner/advice"] = planner
     may["db"] = planner "db "
     may["formats"] = planner "formats "
     may["api"] = planner "db formats api "

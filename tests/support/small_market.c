@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/advice/plan_make.h"
 #include "planner/offers/reserve.h"
 #include "tests/support/test_catalog.h"
 

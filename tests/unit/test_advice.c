@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/advice.h"
-#include "planner/offers/attribution.h"
+#include "planner/advice/advice.h"
+#include "planner/advice/attribution.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

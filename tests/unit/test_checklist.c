@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "planner/advice/plan_make.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

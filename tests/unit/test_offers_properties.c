@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/advice/plan_make.h"
 #include "planner/offers/engine.h"
-#include "planner/offers/plan.h"
 #include "tests/support/test_catalog.h"
 
 static struct catalog *catalog(void)

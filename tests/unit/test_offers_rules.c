@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "planner/advice/plan_make.h"
 #include "planner/offers/engine.h"
-#include "planner/offers/plan.h"
 #include "tests/support/test_catalog.h"
 
 #define PRICES                                                                                                         \

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/plan_make.h"
+#include "planner/advice/sobol.h"
 #include "planner/offers/engine.h"
-#include "planner/offers/plan.h"
-#include "planner/offers/sobol.h"
 #include "tests/support/test_catalog.h"
 
 Test(uncertainty, every_dimension_takes_every_value_once)

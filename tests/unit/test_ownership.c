@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "planner/offers/ownership.h"
+#include "planner/advice/ownership.h"
 
 static const struct gpu card = {.id = "a100-sxm4-80g", .name = "A100-80G-SXM4", .vendor = "NVIDIA", .tdp_w = 400};
 static const struct purchase_price machine = {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/plan_make.h"
 #include "planner/offers/engine.h"
-#include "planner/offers/plan.h"
 #include "tests/support/test_catalog.h"
 
 static const struct test_csv FILES[] = {

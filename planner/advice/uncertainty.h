@@ -3,11 +3,11 @@
  * Speed, price, load, failures and queues are sampled together on 256 fixed points. Every option is reckoned anew at
  * several speeds (a slower run may flip a tariff) and read between them; prices and load act alike on every tariff.
  */
-#ifndef SUANPAN_PLANNER_OFFERS_UNCERTAINTY_H
-#define SUANPAN_PLANNER_OFFERS_UNCERTAINTY_H
+#ifndef SUANPAN_PLANNER_ADVICE_UNCERTAINTY_H
+#define SUANPAN_PLANNER_ADVICE_UNCERTAINTY_H
 
+#include "planner/advice/sobol.h"
 #include "planner/offers/build.h"
-#include "planner/offers/sobol.h"
 
 struct spread {
     float total[SOBOL_POINTS];  /* minor units */

@@ -1,6 +1,6 @@
 /* vendor.h — what each maker of cards calls its tools, so that commands handed to a customer run on his machine. */
-#ifndef SUANPAN_PLANNER_OFFERS_VENDOR_H
-#define SUANPAN_PLANNER_OFFERS_VENDOR_H
+#ifndef SUANPAN_PLANNER_ADVICE_VENDOR_H
+#define SUANPAN_PLANNER_ADVICE_VENDOR_H
 
 #include "planner/core/hardware.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/build.h"
-#include "planner/offers/vendor.h"
+#include "planner/advice/follow.h"
+#include "planner/advice/vendor.h"
 
 enum {
     WHEN_ALWAYS = 0,

@@ -4,8 +4,8 @@
  * configuration; tensor, pipeline, context or expert parallel becomes torchrun with Megatron-LM's options, since one
  * DeepSpeed file cannot express it. Words the caller chose never reach a shell unfiltered.
  */
-#ifndef SUANPAN_PLANNER_OFFERS_LAUNCH_H
-#define SUANPAN_PLANNER_OFFERS_LAUNCH_H
+#ifndef SUANPAN_PLANNER_ADVICE_LAUNCH_H
+#define SUANPAN_PLANNER_ADVICE_LAUNCH_H
 
 #include "planner/offers/plan.h"
 

@@ -1,11 +1,11 @@
 /* summary.c — see summary.h. */
-#include "planner/offers/summary.h"
+#include "planner/advice/summary.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/advice.h"
 #include "planner/diagnosis/diagnosis.h"
-#include "planner/offers/advice.h"
 #include "planner/offers/candidate.h"
 
 static const char *recommendation_code(const struct build *b, const struct plan *plan)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/advice.h"
+#include "planner/advice/advice.h"
 
 /* memory_gap_soft: squeeze first; memory_gap_hard: a cluster at once; between the two both are said. */
 static void memory_gap(struct advice *a)

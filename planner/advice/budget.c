@@ -2,7 +2,8 @@
  */
 #include <math.h>
 
-#include "planner/offers/advice.h"
+#include "planner/advice/advice.h"
+#include "planner/advice/follow.h"
 
 enum { BUDGET_SHARES = 5 };
 

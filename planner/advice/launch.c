@@ -3,14 +3,15 @@
  * JSON is written by hand here: the planner links no JSON library. Every value is a number, a literal or one of our own
  * words, so nothing needs escaping.
  */
-#include "planner/offers/launch.h"
+#include "planner/advice/launch.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "planner/advice/follow.h"
+#include "planner/advice/launch_text.h"
 #include "planner/offers/build.h"
-#include "planner/offers/launch_text.h"
 
 #define LAUNCH_TEXT_MAX 16384
 

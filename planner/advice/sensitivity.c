@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/advice/follow.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/reserve.h"
 

@@ -1,6 +1,6 @@
 /* advice.h — inside advice: the terms and the view that its two files share. */
-#ifndef SUANPAN_PLANNER_OFFERS_ADVICE_H
-#define SUANPAN_PLANNER_OFFERS_ADVICE_H
+#ifndef SUANPAN_PLANNER_ADVICE_ADVICE_H
+#define SUANPAN_PLANNER_ADVICE_ADVICE_H
 
 #include "planner/offers/build.h"
 

@@ -1,9 +1,9 @@
 /* launch_text.h — inside launch: the writers of shell and YAML. Each appends a whole text to *b. */
-#ifndef SUANPAN_PLANNER_OFFERS_LAUNCH_TEXT_H
-#define SUANPAN_PLANNER_OFFERS_LAUNCH_TEXT_H
+#ifndef SUANPAN_PLANNER_ADVICE_LAUNCH_TEXT_H
+#define SUANPAN_PLANNER_ADVICE_LAUNCH_TEXT_H
 
 #include "base/buf.h"
-#include "planner/offers/launch.h"
+#include "planner/advice/launch.h"
 
 void launch_text_torchrun(struct buf *b, const struct launch_request *q);
 void launch_text_slurm(struct buf *b, const struct launch_request *q);

@@ -1,5 +1,5 @@
 /* sobol.c — direction numbers of Joe and Kuo (new-joe-kuo-6.21201, 2010), cut to 8 bits. */
-#include "planner/offers/sobol.h"
+#include "planner/advice/sobol.h"
 
 #include <math.h>
 

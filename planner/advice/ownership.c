@@ -1,10 +1,11 @@
 /* ownership.c — see ownership.h. */
-#include "planner/offers/ownership.h"
+#include "planner/advice/ownership.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/advice/follow.h"
 #include "planner/offers/build.h"
 
 #define HOME_CURRENCY "CNY" /* of the assumptions below */

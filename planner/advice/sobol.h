@@ -1,7 +1,7 @@
 /* sobol.h — 256 points of Sobol's sequence: every coordinate of a point is a whole number of 256ths, and over the 256
  * points each takes every value once. No seed, no state: the same points for everybody. */
-#ifndef SUANPAN_PLANNER_OFFERS_SOBOL_H
-#define SUANPAN_PLANNER_OFFERS_SOBOL_H
+#ifndef SUANPAN_PLANNER_ADVICE_SOBOL_H
+#define SUANPAN_PLANNER_ADVICE_SOBOL_H
 
 #include <stdint.h>
 

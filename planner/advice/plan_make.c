@@ -1,31 +1,15 @@
-/* plan.c — the main job: options of every kind built, reckoned, ranked, and what follows from them. */
-#include "planner/offers/plan.h"
+/* plan_make.c — the main job: options of every kind built, reckoned, ranked, and what follows from them. */
+#include "planner/advice/plan_make.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/follow.h"
+#include "planner/advice/rank.h"
+#include "planner/advice/summary.h"
 #include "planner/offers/answer.h"
 #include "planner/offers/candidate.h"
-#include "planner/offers/rank.h"
 #include "planner/offers/reserve.h"
-#include "planner/offers/summary.h"
-
-typedef int (*option_builder)(struct build *b, struct option_list *out, struct err *err);
-
-static const option_builder BUILDERS[KIND_COUNT] = {
-    [KIND_SINGLE_MACHINE] = option_single_build,
-    [KIND_SMALL_CLUSTER] = option_cluster_build,
-    [KIND_HYBRID_CLOUD] = option_hybrid_build,
-    [KIND_UNIVERSITY_TIME] = option_university_build,
-};
-
-int plan_build_kinds(struct build *b, unsigned kinds, struct option_list *l, struct err *err)
-{
-    for (int k = 0; k < KIND_COUNT; k++)
-        if ((kinds & 1u << k) && b->workload->constraints.kinds[k] && BUILDERS[k](b, l, err) != 0)
-            return -1;
-    return 0;
-}
 
 static int answer_all(struct build *b, const struct option_list *l, struct err *err)
 {
@@ -124,7 +108,7 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
         return -1;
     struct market_query anybody = {.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->data_at_home};
     market_note_unpriced(b, &anybody);
-    if (plan_build_kinds(b, ~0u, &list, err) != 0)
+    if (kinds_build(b, ~0u, &list, err) != 0)
         return -1;
     rank_prune(b, &list);
     if (answer_all(b, &list, err) != 0 || uncertainty_run(b, &list, &spreads, err) != 0)

@@ -1,5 +1,5 @@
 /* vendor.c — the table behind vendor.h. */
-#include "planner/offers/vendor.h"
+#include "planner/advice/vendor.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/build.h"
+#include "planner/advice/follow.h"
+#include "planner/advice/replan.h"
 
 enum { REPLANS_MAX = 6, PER_KIND_MAX = 2, SPOT_SKUS_MAX = 32 };
 

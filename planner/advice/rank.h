@@ -1,8 +1,8 @@
 /* rank.h — hard limits, Pareto front, scores and the order of an answer's options. */
-#ifndef SUANPAN_PLANNER_OFFERS_RANK_H
-#define SUANPAN_PLANNER_OFFERS_RANK_H
+#ifndef SUANPAN_PLANNER_ADVICE_RANK_H
+#define SUANPAN_PLANNER_ADVICE_RANK_H
 
-#include "planner/offers/uncertainty.h"
+#include "planner/advice/uncertainty.h"
 
 /* Marks what misses the deadline or the budget as not feasible, with reasons and by how much. */
 void rank_limits(struct build *b, const struct option_list *l);

@@ -1,5 +1,5 @@
 /* launch_options.c — what follows the script's name on the command line, for each framework a layout needs. */
-#include "planner/offers/launch_text.h"
+#include "planner/advice/launch_text.h"
 
 #include <math.h>
 #include <string.h>

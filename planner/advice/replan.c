@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/build.h"
+#include "planner/advice/replan.h"
+#include "planner/advice/uncertainty.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/reserve.h"
-#include "planner/offers/summary.h"
 
 /* Physics depends on the model, the training and the readings, never on constraints or prices. */
 static bool same_physics(const struct workload *a, const struct workload *b)
@@ -89,7 +89,7 @@ int build_replan(struct build *b, const struct workload *changed, unsigned kinds
         child->reserve = b->reserve;
     else if (reserve_build(child, err) != 0)
         return -1;
-    if (plan_build_kinds(child, kinds, &list, err) != 0)
+    if (kinds_build(child, kinds, &list, err) != 0)
         return -1;
     take_best(child, &list, ret);
     return 0;

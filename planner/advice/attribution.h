@@ -1,6 +1,6 @@
 /* attribution.h — what accounts for the difference between two options, by category; parts sum to it exactly. */
-#ifndef SUANPAN_PLANNER_OFFERS_ATTRIBUTION_H
-#define SUANPAN_PLANNER_OFFERS_ATTRIBUTION_H
+#ifndef SUANPAN_PLANNER_ADVICE_ATTRIBUTION_H
+#define SUANPAN_PLANNER_ADVICE_ATTRIBUTION_H
 
 #include "planner/offers/draft.h"
 

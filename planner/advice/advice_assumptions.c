@@ -1,9 +1,9 @@
 /* advice_assumptions.c — which of this part's assumptions an answer rests on, so that only those are listed. */
 #include <string.h>
 
-#include "planner/offers/advice.h"
-#include "planner/offers/launch.h"
-#include "planner/offers/summary.h"
+#include "planner/advice/advice.h"
+#include "planner/advice/launch.h"
+#include "planner/advice/summary.h"
 
 enum { ALWAYS = 0, TRAINS = 1 << 0, UNIVERSITY = 1 << 1, HYBRID = 1 << 2, BUDGET = 1 << 3, SENSITIVE = 1 << 4 };
 

@@ -1,5 +1,5 @@
 /* uncertainty.c — see uncertainty.h. */
-#include "planner/offers/uncertainty.h"
+#include "planner/advice/uncertainty.h"
 
 #include <limits.h>
 #include <math.h>

@@ -4,10 +4,11 @@
  * midpoint rule: price change at the mean hours, hour change at the mean price; hours lost to faults and checkpoints
  * are told apart from hours of work.
  */
-#include "planner/offers/attribution.h"
+#include "planner/advice/attribution.h"
 
 #include <math.h>
 
+#include "planner/advice/follow.h"
 #include "planner/offers/build.h"
 
 enum { ATTRIBUTION_OPTIONS_MAX = 6 };

@@ -1,10 +1,10 @@
 /* launch_text.c — torchrun, Slurm, Kubernetes and serving text. All shell passes shellcheck (tests/unit). */
-#include "planner/offers/launch_text.h"
+#include "planner/advice/launch_text.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/vendor.h"
+#include "planner/advice/vendor.h"
 
 #define PORT 29500
 

@@ -1,6 +1,7 @@
 /* advice.c — when a cluster is right and when it is not (docs/advice.md), each rule reported when it holds.
  */
-#include "planner/offers/advice.h"
+#include "planner/advice/advice.h"
+#include "planner/advice/follow.h"
 
 #include <math.h>
 #include <string.h>

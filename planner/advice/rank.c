@@ -1,5 +1,5 @@
 /* rank.c — see rank.h. */
-#include "planner/offers/rank.h"
+#include "planner/advice/rank.h"
 
 #include <limits.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  * Rented: the same card-hours in the cheapest way of paying at that utilisation: by the hour what is used, or months or
  * years in full.
  */
-#ifndef SUANPAN_PLANNER_OFFERS_OWNERSHIP_H
-#define SUANPAN_PLANNER_OFFERS_OWNERSHIP_H
+#ifndef SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
+#define SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
 
 #include "planner/offers/plan.h"
 

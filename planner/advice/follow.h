@@ -1,0 +1,17 @@
+/* follow.h — what follows the ranking: options are plan->options (best first), drafts in the same order. -1 only for
+ * errors; an empty part is an answer. */
+#ifndef SUANPAN_PLANNER_ADVICE_FOLLOW_H
+#define SUANPAN_PLANNER_ADVICE_FOLLOW_H
+
+#include "planner/offers/build.h"
+
+int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int attribution_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int budget_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
+int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
+int checklist_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
+
+#endif
