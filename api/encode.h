@@ -5,7 +5,7 @@
 #include "api/json_write.h"
 #include "planner/core/catalog.h"
 #include "planner/core/estimate.h"
-#include "planner/offers/plan.h"
+#include "planner/core/plan.h"
 
 /* What every encoder needs to turn codes into words and amounts into money. */
 struct encode {

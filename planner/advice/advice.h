@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_ADVICE_H
 #define SUANPAN_PLANNER_ADVICE_ADVICE_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 struct advice_terms {
     double one_card_days, data_wait_share, busy_util_pct, comm_share, gap_soft, gap_hard;

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "planner/advice/advice.h"
-#include "planner/advice/launch.h"
 #include "planner/advice/summary.h"
+#include "planner/takeaway/launch.h"
 
 enum { ALWAYS = 0, TRAINS = 1 << 0, UNIVERSITY = 1 << 1, HYBRID = 1 << 2, BUDGET = 1 << 3, SENSITIVE = 1 << 4 };
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "planner/advice/follow.h"
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 enum { ATTRIBUTION_OPTIONS_MAX = 6 };
 

@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_ATTRIBUTION_H
 #define SUANPAN_PLANNER_ADVICE_ATTRIBUTION_H
 
-#include "planner/offers/draft.h"
+#include "planner/costing/draft.h"
 
 /* One option's total by what it is paid for. Minor units; sums to the total. */
 struct attribution_view {

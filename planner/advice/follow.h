@@ -3,7 +3,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_FOLLOW_H
 #define SUANPAN_PLANNER_ADVICE_FOLLOW_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
@@ -11,7 +11,5 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
 int attribution_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int budget_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
-int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
-int checklist_build(struct build *b, const struct draft *d, struct option *option, struct err *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/money.h"
 #include "planner/advice/follow.h"
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 #define HOME_CURRENCY "CNY" /* of the assumptions below */
 

@@ -8,7 +8,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
 #define SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
 
-#include "planner/offers/plan.h"
+#include "planner/core/plan.h"
 
 /* Assumptions, in CNY where they are money. */
 struct ownership_terms {

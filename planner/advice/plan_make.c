@@ -9,7 +9,8 @@
 #include "planner/advice/summary.h"
 #include "planner/offers/answer.h"
 #include "planner/offers/candidate.h"
-#include "planner/offers/reserve.h"
+#include "planner/reserve/reserve.h"
+#include "planner/takeaway/takeaway.h"
 
 static int answer_all(struct build *b, const struct option_list *l, struct err *err)
 {

@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_PLAN_MAKE_H
 #define SUANPAN_PLANNER_ADVICE_PLAN_MAKE_H
 
-#include "planner/offers/plan.h"
+#include "planner/core/plan.h"
 
 /* The main job. *ret in `arena`. An answer with no feasible option is an answer. Errors as training_estimate.
  * Deterministic: no clock, no random source, no address-dependent order. */

@@ -6,7 +6,7 @@
 #include "planner/advice/replan.h"
 #include "planner/advice/uncertainty.h"
 #include "planner/offers/candidate.h"
-#include "planner/offers/reserve.h"
+#include "planner/reserve/reserve.h"
 
 /* Physics depends on the model, the training and the readings, never on constraints or prices. */
 static bool same_physics(const struct workload *a, const struct workload *b)

@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_ADVICE_REPLAN_H
 #define SUANPAN_PLANNER_ADVICE_REPLAN_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 struct replan {
     bool feasible;

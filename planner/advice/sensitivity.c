@@ -11,7 +11,7 @@
 #include "base/money.h"
 #include "planner/advice/follow.h"
 #include "planner/offers/candidate.h"
-#include "planner/offers/reserve.h"
+#include "planner/reserve/reserve.h"
 
 enum { SENSITIVITY_OPTIONS = 5, SENSITIVITY_MAX = 16, STEPS = 20, HALVINGS = 20 };
 

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "planner/offers/reserve.h"
+#include "planner/reserve/reserve.h"
 
 enum { KNOTS = 7 };
 enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */

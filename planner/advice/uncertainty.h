@@ -7,7 +7,7 @@
 #define SUANPAN_PLANNER_ADVICE_UNCERTAINTY_H
 
 #include "planner/advice/sobol.h"
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 struct spread {
     float total[SOBOL_POINTS];  /* minor units */

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/costing.h"
-#include "planner/offers/phases.h"
-#include "planner/offers/reserve.h"
+#include "planner/costing/costing.h"
+#include "planner/drafting/phases.h"
+#include "planner/reserve/reserve.h"
 
 #define IDLE_HOURS_LEAST 24 /* less is not worth a word */
 

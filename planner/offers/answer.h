@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_ANSWER_H
 #define SUANPAN_PLANNER_OFFERS_ANSWER_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 /* Fills d->option: cost, phases, supply, finish, reserve, reasons, warnings, break-even. Rank, scores, spread and
  * take-away come later. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/phases.h"
+#include "planner/drafting/phases.h"
 
 int candidate_list_init(struct build *b, struct candidate_list *l)
 {

@@ -6,7 +6,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_CANDIDATE_H
 #define SUANPAN_PLANNER_OFFERS_CANDIDATE_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 enum { CANDIDATES_MAX = 96 };
 

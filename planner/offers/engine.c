@@ -1,8 +1,8 @@
 /* engine.c — constants bound to a snapshot, and one estimate: whatever the workload asks of one shape. */
 #include "planner/offers/engine.h"
 
-#include "planner/offers/assume.h"
-#include "planner/offers/market.h"
+#include "planner/core/assume.h"
+#include "planner/market/market.h"
 
 int engine_bind(struct catalog *c, struct err *err)
 {

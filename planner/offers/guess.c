@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/offers/phases.h"
+#include "planner/drafting/phases.h"
 
 enum { GUESS_CARDS_MAX = 8 };
 

@@ -3,7 +3,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_GUESS_H
 #define SUANPAN_PLANNER_OFFERS_GUESS_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 struct guess {
     const struct gpu *gpu;

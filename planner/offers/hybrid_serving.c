@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/money.h"
-#include "planner/offers/costing.h"
-#include "planner/offers/reserve_try.h"
+#include "planner/costing/costing.h"
+#include "planner/reserve/reserve_try.h"
 
 enum { SERVING_PAIRS_MAX = 2, SERVING_OFFERS_MAX = 8, SERVING_CARDS_MAX = 3, SERVING_LEVELS = 2 };
 

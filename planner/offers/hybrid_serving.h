@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_HYBRID_SERVING_H
 #define SUANPAN_PLANNER_OFFERS_HYBRID_SERVING_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 /* Appends the best split for up to a few lines. *ret_why: static word that says why nothing can burst; NULL when
  * something can. 0 even when nothing works. */

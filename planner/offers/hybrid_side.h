@@ -3,7 +3,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
 #define SUANPAN_PLANNER_OFFERS_HYBRID_SIDE_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 struct hybrid_side {
     const struct offer *offer; /* NULL: nothing there carries a run */

@@ -1,5 +1,5 @@
 /* kinds.c — the four kinds of supply, each built where the request wants it. */
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 typedef int (*option_builder)(struct build *b, struct option_list *out, struct err *err);
 

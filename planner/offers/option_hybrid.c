@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/drafting/quality.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/hybrid_side.h"
-#include "planner/offers/quality.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_SPLITS_MAX = 4 };
 

@@ -2,7 +2,7 @@
 #ifndef SUANPAN_PLANNER_OFFERS_OPTION_SERVING_H
 #define SUANPAN_PLANNER_OFFERS_OPTION_SERVING_H
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 
 /* single_machine (nodes = 1) or small_cluster (nodes >= 2) for the plan's serving load, on the cheapest cards that
  * carry it; or a refusal of the kind. */

@@ -1,10 +1,10 @@
 /* option_single.c — `single_machine`: 1 to 16 cards of one model in one node, old cards beside new ones. */
 #include <math.h>
 
+#include "planner/drafting/phases.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
 #include "planner/offers/option_serving.h"
-#include "planner/offers/phases.h"
 
 enum {
     SINGLE_GPUS_MAX = 8,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "planner/advice/plan_make.h"
-#include "planner/offers/reserve.h"
+#include "planner/reserve/reserve.h"
 #include "tests/support/test_catalog.h"
 
 static const struct test_csv files[] = {

@@ -8,8 +8,8 @@
 #ifndef SUANPAN_TESTS_SUPPORT_SMALL_MARKET_H
 #define SUANPAN_TESTS_SUPPORT_SMALL_MARKET_H
 
-#include "planner/offers/build.h"
-#include "planner/offers/plan.h"
+#include "planner/core/plan.h"
+#include "planner/drafting/build.h"
 
 /* Constants are bound. Free with test_catalog_free. */
 struct catalog *small_market(void);

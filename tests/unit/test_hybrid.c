@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/drafting/quality.h"
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/option_hybrid.h"
-#include "planner/offers/quality.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "planner/advice/launch.h"
+#include "planner/takeaway/launch.h"
 
 static const struct gpu a100 = {.id = "a100-sxm4-80g", .name = "A100-80G-SXM4", .vendor = "NVIDIA", .memory_gb = 80};
 static const struct gpu ascend = {

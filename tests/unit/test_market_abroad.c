@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "planner/offers/market.h"
+#include "planner/market/market.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "planner/offers/build.h"
+#include "planner/drafting/build.h"
 #include "tests/support/test_catalog.h"
 
 static struct catalog *catalog(void)

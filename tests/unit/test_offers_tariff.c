@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <limits.h>
 
-#include "planner/offers/tariff.h"
+#include "planner/market/tariff.h"
 
 enum { HORIZON = 14 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/quality.h"
+#include "planner/drafting/quality.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

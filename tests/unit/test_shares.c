@@ -1,7 +1,7 @@
 /* test_shares.c — amounts are divided over the steps to the fen. */
 #include <criterion/criterion.h>
 
-#include "planner/offers/shares.h"
+#include "planner/costing/shares.h"
 
 Test(shares, remainders_go_to_the_last_that_has_a_weight)
 {

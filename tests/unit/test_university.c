@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/drafting/quality.h"
 #include "planner/offers/option_university.h"
-#include "planner/offers/quality.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 

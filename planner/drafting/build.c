@@ -1,0 +1,234 @@
+/* build.c — what every builder shares: defaults, overrides, dates, and physics once per distinct shape. */
+#include "planner/drafting/build.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/money.h"
+#include "planner/reserve/reserve.h"
+
+/* The parameter table with the request's own values in place; unknown and forbidden names are the caller's fault. */
+static int apply_overrides(struct build *b, struct err *err)
+{
+    const struct workload *w = b->workload;
+    const struct param_table *from = &b->catalog->params;
+    b->params = *from;
+    if (w->n_overrides == 0)
+        return 0;
+    struct param *rows = arena_array(b->arena, from->n, sizeof *rows);
+    if (rows == NULL)
+        return err_set(err, ERR_NOMEM, "no room for the assumptions");
+    memcpy(rows, from->rows, from->n * sizeof *rows);
+    for (size_t i = 0; i < w->n_overrides; i++) {
+        const struct assumption_override *o = &w->overrides[i];
+        const char *pointer = arena_printf(b->arena, "/workload/assumptions/%.60s", o->name);
+        if (pointer == NULL)
+            return err_set(err, ERR_NOMEM, "no room for the assumptions");
+        const struct param *p = param_find(from, o->name);
+        if (p == NULL || !p->overridable)
+            return err_at(err, ERR_INVALID, pointer, "no assumption of this name can be set by a request");
+        if (!(o->value >= p->min && o->value <= p->max))
+            return err_at(err, ERR_RANGE, pointer, "must be within %g and %g", p->min, p->max);
+        rows[p - from->rows].value = o->value;
+    }
+    b->params.rows = rows;
+    return 0;
+}
+
+static int bind_constants(struct build *b, struct err *err)
+{
+    b->training_k = b->catalog->training;
+    b->serving_k = b->catalog->serving;
+    if (assume_bind(&b->params, &b->a, err) != 0)
+        return -1;
+    if (b->params.rows == b->catalog->params.rows)
+        return 0;
+    struct training_constants *training = arena_alloc(b->arena, training_constants_size());
+    struct serving_constants *serving = arena_alloc(b->arena, serving_constants_size());
+    if (training == NULL || serving == NULL)
+        return err_set(err, ERR_NOMEM, "no room for the physics' constants");
+    if (training_constants_bind(&b->params, training, err) != 0 ||
+        serving_constants_bind(&b->params, serving, err) != 0)
+        return -1;
+    b->training_k = training;
+    b->serving_k = serving;
+    return 0;
+}
+
+static int resolve_money(struct build *b, struct err *err)
+{
+    const struct constraints *c = &b->workload->constraints;
+    int64_t rate;
+    date_t on;
+    memcpy(b->currency, b->workload->currency[0] != '\0' ? b->workload->currency : "CNY", sizeof b->currency);
+    b->rough_cny = 1;
+    if (catalog_fx(b->catalog, "CNY", b->currency, b->as_of, &rate, &on) == 0)
+        b->rough_cny = (double)rate / MONEY_MICROS;
+    if (c->budget_minor <= 0)
+        return 0;
+    const char *from = c->budget_currency[0] != '\0' ? c->budget_currency : b->currency;
+    if (catalog_fx(b->catalog, from, b->currency, b->as_of, &rate, &on) != 0)
+        return err_at(err, ERR_UNSUPPORTED, "/workload/constraints/budget/currency", "no exchange rate from %s to %s",
+                      from, b->currency);
+    money_wide minor = (money_wide)c->budget_minor * rate;
+    if (minor / MONEY_MICROS > INT64_MAX / 2)
+        return err_at(err, ERR_RANGE, "/workload/constraints/budget", "leaves the range of amounts");
+    b->budget_minor = money_div_round(minor, MONEY_MICROS);
+    return 0;
+}
+
+static void resolve_workload(struct build *b)
+{
+    const struct workload *w = b->workload;
+    const struct constraints *c = &w->constraints;
+    b->start = c->start_on != DATE_NONE ? c->start_on : b->as_of + (date_t)b->a.start_after_days;
+    b->deadline_day = c->deadline_on != DATE_NONE ? c->deadline_on - b->start : INT_MAX;
+    b->data_at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
+    b->trains = w->training.stated;
+    b->serves = w->serving.stated;
+    b->training = w->training;
+    b->training.runs = b->training.runs > 0 ? b->training.runs : 1;
+    b->training.parallel_runs = b->training.parallel_runs > 0 ? b->training.parallel_runs : 1;
+    if (b->training.parallel_runs > b->training.runs)
+        b->training.parallel_runs = b->training.runs;
+    if (w->measured.stated && w->measured.gpu != NULL)
+        b->measured_gpu = catalog_gpu(b->catalog, w->measured.gpu);
+}
+
+int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err)
+{
+    *b = (struct build){.q = q, .catalog = q->catalog, .workload = q->workload, .arena = arena, .as_of = q->as_of};
+    b->offers = arena_array(arena, OFFER_CACHE_SIZE, sizeof(struct offer *));
+    if (b->offers == NULL || market_providers(b) != 0)
+        return err_set(err, ERR_NOMEM, "no room for a plan");
+    for (int k = 0; k < KIND_COUNT; k++)
+        note_list_init(&b->refusals[k], arena);
+    note_list_init(&b->warnings, arena);
+    note_list_init(&b->price_missing, arena);
+    if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0 || resolve_money(b, err) != 0)
+        return -1;
+    resolve_workload(b);
+    return 0;
+}
+
+static size_t bucket_of(const struct build *b, const struct shape *s)
+{
+    size_t h = (size_t)(s->gpu - b->catalog->gpus);
+    h = h * 31 + (size_t)s->gpus_per_node;
+    h = h * 31 + (size_t)s->nodes;
+    h = h * 31 + (size_t)s->inter_gbps_per_node + (size_t)s->inter;
+    return h % PHYSICS_BUCKETS;
+}
+
+static bool same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+    return a->gpu == b->gpu && a->gpus_per_node == b->gpus_per_node && a->nodes == b->nodes && a->intra == b->intra &&
+           a->inter == b->inter && same_number(a->inter_gbps_per_node, b->inter_gbps_per_node) &&
+           same_number(a->gpu_memory_gb, b->gpu_memory_gb) && same_number(a->host_memory_gb, b->host_memory_gb) &&
+           same_number(a->storage_gb_s, b->storage_gb_s);
+}
+
+static int estimate_work(struct build *b, const struct shape *shape, struct estimate *ret, struct err *err)
+{
+    const struct workload *w = b->workload;
+    if (b->training.method == METHOD_EMBEDDING)
+        return embedding_estimate(b->serving_k, &w->model, &b->training, shape, b->arena, ret, err);
+    struct training_request r = {
+        .model = &w->model,
+        .training = &b->training,
+        .measured = w->measured.stated ? &w->measured : NULL,
+        .measured_gpu = b->measured_gpu,
+        .shape = shape,
+        .prudent = true,
+    };
+    return training_estimate(b->training_k, &r, b->arena, ret, err);
+}
+
+const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err)
+{
+    struct physics_entry **head = &b->physics[bucket_of(b, shape)];
+    for (const struct physics_entry *e = *head; e != NULL; e = e->next)
+        if (same_shape(&e->shape, shape))
+            return e->estimate;
+    struct estimate *estimate = arena_alloc(b->arena, sizeof *estimate);
+    struct physics_entry *entry = arena_alloc(b->arena, sizeof *entry);
+    if (estimate == NULL || entry == NULL) {
+        err_set(err, ERR_NOMEM, "no room for estimates");
+        return NULL;
+    }
+    if (estimate_work(b, shape, estimate, err) != 0)
+        return NULL;
+    b->n_physics++;
+    *entry = (struct physics_entry){*shape, estimate, *head};
+    *head = entry;
+    return estimate;
+}
+
+bool build_stops(const struct err *err)
+{
+    return err->code != ERR_UNSUPPORTED && err->code != ERR_INVALID;
+}
+
+struct shape build_shape(const struct build *b, const struct sku *sku, int cards, int nodes,
+                         const struct network *network)
+{
+    struct shape s = {.gpu = sku->gpu, .gpus_per_node = cards, .nodes = nodes};
+    s.intra = cards > 1 ? sku->intra : INTRA_NONE;
+    s.host_memory_gb = sku->gpus_per_node > 0 ? floor(sku->host_memory_gb * cards / sku->gpus_per_node) : 0;
+    if (nodes <= 1)
+        return s;
+    const struct network *n = network != NULL ? network : sku->network;
+    s.inter = n != NULL && n->kind != INTER_NONE ? n->kind : INTER_ETHERNET;
+    s.inter_gbps_per_node = n != NULL && n->gbps_per_node > 0 ? n->gbps_per_node : b->a.cluster_default_gbps;
+    return s;
+}
+
+double build_train_hours(const struct build *b, const struct estimate *e, int lanes)
+{
+    if (!e->has_training || lanes < 1)
+        return NAN;
+    const struct training_estimate *t = &e->training;
+    double overhead = t->run_overhead > 0 ? t->run_overhead : 0;
+    double hours = t->wall_hours / (1 + overhead) * (1 + overhead * b->a.run_overhead_factor);
+    return hours * b->training.runs / lanes;
+}
+
+struct note *build_refuse(struct build *b, enum option_kind kind, const char *code)
+{
+    return note_add_once(&b->refusals[kind], code);
+}
+
+void build_refuse_host(struct build *b, enum option_kind kind, const struct sku *sku, const struct shape *shape,
+                       const struct estimate *e)
+{
+    double gap = e->training.host_memory_gb - shape->host_memory_gb;
+    if (shape->host_memory_gb <= 0 || !(gap > 0))
+        return;
+    struct note *n = build_refuse(b, kind, "host_memory");
+    if (n->n_args > 0 && n->short_by <= gap)
+        return;
+    n->short_by = gap;
+    note_num(note_num(note_text(n, "machine", sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
+             shape->host_memory_gb);
+}
+
+void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
+{
+    const struct constraints *c = &b->workload->constraints;
+    for (size_t i = 0; i < b->price_missing.n && b->refusals[kind].n < REFUSALS_MAX; i++)
+        *build_refuse(b, kind, "price_missing") = b->price_missing.items[i];
+    if (any_offer)
+        return;
+    if (b->data_at_home)
+        build_refuse(b, kind, "data_sensitive");
+    if (c->city != NULL)
+        note_text(build_refuse(b, kind, "city_without_supply"), "city", c->city);
+    if (b->refusals[kind].n == 0)
+        build_refuse(b, kind, "no_offer");
+}

@@ -1,0 +1,183 @@
+/* extras.c — what an option pays for besides machines: fabric, storage, egress, management, operations. */
+#include <math.h>
+#include <string.h>
+
+#include "planner/drafting/build.h"
+
+static struct draft_extra *add_priced(struct draft *d, enum section section, enum phase_code from, enum phase_code to,
+                                      const char *item, const struct price *price, int64_t micros, double quantity)
+{
+    struct draft_extra *e = draft_add_extra(d, section, from, to);
+    if (e == NULL)
+        return NULL;
+    e->item = item;
+    e->price = price;
+    e->unit = price->unit;
+    e->unit_micros = micros;
+    e->quantity = quantity;
+    e->basis = price->unit == UNIT_GB || price->unit == UNIT_ONCE ? EXTRA_ONCE : EXTRA_PER_MONTH;
+    return e;
+}
+
+/* A monthly price of a subject by the node or flat; quantity is what one month takes of it. */
+static bool month_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
+                        int nodes, const struct price **price, int64_t *micros, double *quantity)
+{
+    *quantity = nodes;
+    if (market_unit_price(b, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
+        return true;
+    *quantity = 1;
+    return market_unit_price(b, subject, id, at, UNIT_MONTH, price, micros) == 0;
+}
+
+static int add_fabric(struct build *b, struct draft *d, const struct draft_group *g)
+{
+    const struct network *n = d->network != NULL ? d->network : g->offer->sku->network;
+    const struct price *price;
+    int64_t micros;
+    double quantity;
+    if (g->by_card || g->units < 2 || n == NULL)
+        return 0;
+    if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity) ||
+        micros == 0) {
+        note_text(note_add(&d->reasons, "fabric_included"), "network", n->id);
+        return 0;
+    }
+    return add_priced(d, SECTION_NETWORK, PHASE_PILOT, PHASE_TRAIN, n->id, price, micros, quantity) == NULL ? -1 : 0;
+}
+
+static double storage_need_gb(const struct build *b, const struct draft *d)
+{
+    double kept = b->training.checkpoints_kept > 0 ? b->training.checkpoints_kept : b->a.checkpoints_kept;
+    double checkpoint = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.checkpoint_gb : 0;
+    if (!(checkpoint > 0))
+        checkpoint = 0;
+    return b->training.dataset_gb + kept * checkpoint;
+}
+
+/* The cheapest shared storage this provider prices by the GB and month; parallel file systems first for clusters. */
+static const struct storage *cheapest_storage(struct build *b, const struct provider *at, bool want_parallel,
+                                              const struct price **ret_price, int64_t *ret_micros)
+{
+    const struct storage *best = NULL;
+    for (size_t i = 0; i < b->catalog->n_storages; i++) {
+        const struct storage *s = &b->catalog->storages[i];
+        const struct price *price;
+        int64_t micros;
+        if (s->local || market_unit_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
+            continue;
+        bool better = best == NULL || (want_parallel && s->parallel && !best->parallel) ||
+                      ((!want_parallel || s->parallel == best->parallel) && micros < *ret_micros);
+        if (!better)
+            continue;
+        best = s;
+        *ret_price = price;
+        *ret_micros = micros;
+    }
+    return best;
+}
+
+static int add_storage(struct build *b, struct draft *d, const struct draft_group *g)
+{
+    const struct sku *sku = g->offer->sku;
+    const struct price *price = NULL;
+    int64_t micros = 0;
+    double need = storage_need_gb(b, d);
+    if (!(need > 0))
+        return 0;
+    if (g->units < 2 && sku->nvme_gb >= need) {
+        note_num(note_num(note_add(&d->reasons, "nvme_holds"), "need_gb", need), "nvme_gb", sku->nvme_gb);
+        return 0;
+    }
+    bool cached = sku->nvme_gb >= b->training.dataset_gb && b->training.dataset_gb > 0;
+    const struct storage *s = cheapest_storage(b, sku->provider, g->units > 1 && !cached, &price, &micros);
+    if (s == NULL) {
+        note_num(note_add(&d->warnings, "storage_unpriced"), "need_gb", need);
+        return 0;
+    }
+    if (g->units > 1 && cached)
+        note_num(note_add(&d->reasons, "node_cache"), "dataset_gb", b->training.dataset_gb);
+    else if (g->units > 1 && !s->parallel)
+        note_text(note_add(&d->warnings, "storage_bound"), "storage", s->id);
+    return add_priced(d, SECTION_STORAGE, PHASE_VALIDATE, PHASE_TRAIN, s->id, price, micros, ceil(need)) == NULL ? -1
+                                                                                                                 : 0;
+}
+
+/* By the GB, or by bandwidth for one month where that is cheaper. */
+static int add_egress(struct build *b, struct draft *d, const struct draft_group *g)
+{
+    const struct provider *at = g->offer->sku->provider;
+    double gb = b->workload->constraints.egress_gb;
+    const struct price *by_gb = NULL, *by_mbps = NULL;
+    int64_t gb_micros = 0, mbps_micros = 0;
+    if (!(gb > 0))
+        return 0;
+    bool has_gb = market_unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
+    bool has_mbps = market_unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
+    double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
+    if (!has_gb && !has_mbps) {
+        note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
+        return 0;
+    }
+    if ((has_gb && gb_micros == 0) || (has_mbps && mbps_micros == 0)) {
+        note_num(note_add(&d->reasons, "traffic_free"), "egress_gb", gb);
+        return 0;
+    }
+    bool bandwidth = !has_gb || (has_mbps && mbps * (double)mbps_micros < gb * (double)gb_micros);
+    struct draft_extra *e =
+        bandwidth ? add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_mbps, mbps_micros, mbps)
+                  : add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_gb, gb_micros, gb);
+    if (e == NULL)
+        return -1;
+    e->basis = EXTRA_ONCE; /* one month of bandwidth carries it */
+    return 0;
+}
+
+/* What a team of this level needs of the supplier is priced by the level; a team that nobody described is taken for one
+ * that has run single machines. */
+static const char *team_level(enum team team)
+{
+    const char *name = workload_enum_name(ENUM_TEAM, (int)(team == TEAM_UNSTATED ? TEAM_SINGLE_NODE : team));
+    return name != NULL ? name : "none";
+}
+
+static int add_monthly(struct build *b, struct draft *d, enum price_subject subject, enum section section,
+                       const char *id, const struct draft_group *g)
+{
+    const struct price *price;
+    int64_t micros;
+    double quantity;
+    if (!month_price(b, subject, id, g->offer->sku->provider, g->units, &price, &micros, &quantity))
+        return 0;
+    if (micros == 0) {
+        note_text(note_add(&d->reasons, section == SECTION_SOFTWARE ? "software_included" : "team_operates"), "item",
+                  id);
+        return 0;
+    }
+    return add_priced(d, section, PHASE_PILOT, PHASE_TRAIN, id, price, micros, quantity) == NULL ? -1 : 0;
+}
+
+/* Scheduler and management software, and the supplier's operators as far as the team needs them. */
+static int add_management(struct build *b, struct draft *d, const struct draft_group *g)
+{
+    enum team team = b->workload->constraints.team;
+    if (g->by_card || g->units < 2)
+        return 0;
+    if (add_monthly(b, d, SUBJECT_SOFTWARE, SECTION_SOFTWARE, team == TEAM_KUBERNETES ? "kubernetes" : "slurm", g) != 0)
+        return -1;
+    /* A centre runs its own machines: runs on one machine each need nobody to join them. */
+    if (d->kind == KIND_UNIVERSITY_TIME && d->shape.nodes < 2)
+        return 0;
+    return add_monthly(b, d, SUBJECT_OPERATIONS, SECTION_OPERATIONS, team_level(team), g);
+}
+
+int costing_standard_extras(struct build *b, struct draft *d)
+{
+    if (d->n_groups == 0)
+        return 0;
+    const struct draft_group *g = &d->groups[d->train_group];
+    if (add_fabric(b, d, g) != 0 || add_storage(b, d, g) != 0 || add_egress(b, d, g) != 0 ||
+        add_management(b, d, g) != 0)
+        return -1;
+    return 0;
+}

@@ -1,0 +1,87 @@
+/* tariff.c — see tariff.h. */
+#include "planner/market/tariff.h"
+
+#include <math.h>
+
+#include "base/money.h"
+
+int64_t tariff_spot_hours(const struct rate *r, int64_t hours_milli)
+{
+    return hours_milli + (int64_t)ceil((double)hours_milli * r->spot_overhead - 1e-6);
+}
+
+int tariff_cost(const struct rate *r, int64_t hours_milli, int64_t *ret_nano)
+{
+    money_wide units = r->quantity_milli;
+    if (r->days == 0) {
+        int64_t hours = r->mode == MODE_SPOT ? tariff_spot_hours(r, hours_milli) : hours_milli;
+        units = units * hours / 1000;
+    }
+    money_wide cost = units * r->unit_micros;
+    if (cost > INT64_MAX / 4)
+        return -1;
+    *ret_nano = (int64_t)cost;
+    return 0;
+}
+
+size_t tariff_after(const struct tariff_day *days, size_t n, size_t i, int permit_days)
+{
+    int32_t end = days[i].day + permit_days;
+    /* Active days are mostly consecutive: the answer is near i + permit_days, never beyond it. */
+    size_t j = i + (size_t)permit_days < n ? i + (size_t)permit_days : n;
+    while (j > i + 1 && days[j - 1].day >= end)
+        j--;
+    return j;
+}
+
+/* The cheapest pay-as-you-go rate of a day: its index, or -1. */
+static int cheapest_hour(const struct tariff *t, const struct tariff_day *d, int64_t *ret_nano)
+{
+    int best = -1;
+    for (size_t r = 0; r < t->n_rates; r++) {
+        const struct rate *rate = &t->rates[r];
+        int64_t cost;
+        if (rate->days != 0 || (rate->mode == MODE_SPOT && !d->spot) || tariff_cost(rate, d->hours_milli, &cost) != 0)
+            continue;
+        if (best < 0 || cost < *ret_nano) {
+            best = (int)r;
+            *ret_nano = cost;
+        }
+    }
+    return best;
+}
+
+int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, struct tariff_cover *ret)
+{
+    int64_t best[TARIFF_DAYS_MAX + 1], permit[OFFER_RATES_MAX];
+    if (n > TARIFF_DAYS_MAX || t->n_rates > OFFER_RATES_MAX)
+        return -1;
+    for (size_t r = 0; r < t->n_rates; r++)
+        if (t->rates[r].days > 0 && tariff_cost(&t->rates[r], 0, &permit[r]) != 0)
+            permit[r] = -1;
+    best[n] = 0;
+    int64_t hour_nano = 0;
+    int hour = -1;
+    for (size_t i = n; i-- > 0;) {
+        /* Consecutive days are mostly alike: ask for the hour's price only when something changed. */
+        if (i + 1 == n || days[i].hours_milli != days[i + 1].hours_milli || days[i].spot != days[i + 1].spot)
+            hour = cheapest_hour(t, &days[i], &hour_nano);
+        int choice = hour;
+        int64_t cost = hour < 0 ? INT64_MAX : best[i + 1] + hour_nano;
+        for (size_t r = 0; r < t->n_rates; r++) {
+            if (t->rates[r].days == 0 || permit[r] < 0)
+                continue;
+            int64_t with = permit[r] + best[tariff_after(days, n, i, t->rates[r].days)];
+            if (with < cost) {
+                cost = with;
+                choice = (int)r;
+            }
+        }
+        if (choice < 0 || cost > INT64_MAX / 2)
+            return -1;
+        best[i] = cost;
+        ret->choice[i] = (uint8_t)choice;
+    }
+    ret->cost_nano = best[0];
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* reserve_try.c — see reserve_try.h. */
+#include "planner/reserve/reserve_try.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/money.h"
+
+double reserve_peak_hours(const struct build *b, const struct serving *load)
+{
+    const struct param *p = param_find(&b->params, "peak_hours_per_day");
+    const double day = load->hours_per_day > 0 ? fmin(load->hours_per_day, 24) : 24;
+    return p != NULL ? fmin(p->value, day) : day;
+}
+
+static int32_t milli_of(double hours)
+{
+    return (int32_t)(ceil(hours - 1e-9) * 1000);
+}
+
+struct reserve_hours reserve_hours_of(const struct build *b, const struct reserve_plan *r)
+{
+    const double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
+    const size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
+    return (struct reserve_hours){n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX, milli_of(hours),
+                                  milli_of(reserve_peak_hours(b, &r->serving))};
+}
+
+int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica)
+{
+    int node = o->sku->gpus_per_node;
+    if (by_card)
+        return gpus;
+    int usable = per_replica > 1 && per_replica <= node ? node / per_replica * per_replica : node;
+    return (gpus + usable - 1) / usable;
+}
+
+static void fill_days(struct tariff_day *days, size_t n, int32_t hours_milli)
+{
+    for (size_t i = 0; i < n; i++)
+        days[i] = (struct tariff_day){(int32_t)i, hours_milli, 0, false};
+}
+
+int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units, struct bill *bill,
+                 int64_t *ret_net, int64_t *ret_tax)
+{
+    struct tariff_day all_day[TARIFF_DAYS_MAX], peak[TARIFF_DAYS_MAX];
+    struct cover_days levels[2];
+    size_t n = 0;
+    if (h.peak_milli >= h.base_milli)
+        base = units;
+    fill_days(all_day, h.days, h.base_milli);
+    if (base > 0)
+        levels[n++] = (struct cover_days){all_day, h.days, base};
+    fill_days(peak, h.days, h.peak_milli);
+    if (units > base)
+        levels[n++] = (struct cover_days){peak, h.days, units - base};
+    costing_start(bill);
+    if (costing_cover_levels(o, by_card, levels, n, bill) != 0 || bill->failed)
+        return -1;
+    return costing_sum(bill, ret_net, ret_tax);
+}
+
+static void consider(const struct offer *o, bool by_card, const struct serving *load, const struct serving_sizing *size,
+                     struct reserve_hours h, struct reserve_best *best)
+{
+    struct bill bill;
+    int64_t net, tax;
+    int units = reserve_units(o, by_card, size->gpus, size->gpus_per_replica);
+    int base = reserve_units(o, by_card, size->gpus_mean, size->gpus_per_replica);
+    if (reserve_bill(o, by_card, h, base, units, &bill, &net, &tax) != 0 || (best->offer != NULL && net >= best->net))
+        return;
+    *best = (struct reserve_best){o, *load, *size, by_card, units, base, net};
+}
+
+static const struct model *served_model(const struct build *b)
+{
+    const struct workload *w = b->workload;
+    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
+}
+
+/* best / limit of what was missed: 1 would have done. */
+static double miss_ratio(const struct note *n)
+{
+    double best = 1, limit = 1;
+    for (unsigned i = 0; i < n->n_args; i++) {
+        best = strcmp(n->args[i].name, "best") == 0 ? n->args[i].number : best;
+        limit = strcmp(n->args[i].name, "limit") == 0 ? n->args[i].number : limit;
+    }
+    return limit > 0 ? best / limit : INFINITY;
+}
+
+static void nearest_miss(struct reserve_plan *r, const struct note *miss)
+{
+    if (r->why_not.code == NULL || miss_ratio(miss) < miss_ratio(&r->why_not))
+        r->why_not = *miss;
+}
+
+/* The load on one machine; 1 when this card cannot serve it at all (no such precision), -1 when memory is short. */
+static int size_on(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
+                   struct err *err)
+{
+    const struct serving_sizing_request sq = {.model = served_model(b),
+                                              .serving = load,
+                                              .gpu = sku->gpu,
+                                              .intra = sku->intra,
+                                              .gpus_per_node = sku->gpus_per_node,
+                                              .load_low = b->a.load_low,
+                                              .load_high = b->a.load_high,
+                                              .utilisation_target = b->a.serving_utilisation_target};
+    if (serving_size(b->serving_k, &sq, b->arena, ret, err) != 0)
+        return err->code == ERR_NOMEM ? -1 : 1;
+    b->n_sizings++;
+    return 0;
+}
+
+int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
+                struct reserve_best *ret, struct err *err)
+{
+    const struct offer *offers[RESERVE_OFFERS_MAX];
+    struct serving_sizing size;
+    struct serving load = r->serving;
+    int sized = 1;
+    struct market_query q = {.gpu = gpu,
+                             .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
+                             .data_stays = b->data_at_home,
+                             .serves = true};
+    size_t found = market_find(b, &q, offers, at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX);
+    *ret = (struct reserve_best){0};
+    r->any_offer |= found > 0;
+    if (!b->workload->serving.stated && load.weight_bits <= 0)
+        load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
+    for (size_t i = 0; i < found; i++) {
+        const struct sku *sku = offers[i]->sku, *last = i > 0 ? offers[i - 1]->sku : NULL;
+        bool alike = last != NULL && last->intra == sku->intra && last->gpus_per_node == sku->gpus_per_node;
+        if (!alike) /* the same machine at another seller carries as much */
+            sized = size_on(b, sku, &load, &size, err);
+        if (sized < 0)
+            return -1;
+        if (sized > 0)
+            continue;
+        if (!size.feasible) {
+            nearest_miss(r, &size.why_not);
+            continue;
+        }
+        if (offers[i]->by_card)
+            consider(offers[i], true, &load, &size, h, ret);
+        if (offers[i]->by_node)
+            consider(offers[i], false, &load, &size, h, ret);
+    }
+    return 0;
+}
+
+static struct offer only(const struct offer *o, bool by_card, enum pricing_mode mode)
+{
+    struct offer some = *o;
+    some.n_rates = 0;
+    for (size_t i = 0; i < o->n_rates; i++)
+        if (o->rates[i].mode == mode && o->rates[i].per_card == by_card)
+            some.rates[some.n_rates++] = o->rates[i];
+    return some;
+}
+
+/* Each level in one mode. */
+static void add_way(struct reserve_plan *r, struct reserve_hours h, const char *code, enum pricing_mode base,
+                    enum pricing_mode peak)
+{
+    const struct offer below = only(r->offer, r->by_card, base), above = only(r->offer, r->by_card, peak);
+    struct bill bill;
+    int64_t net, tax, more = 0;
+    const int burst = base == peak ? 0 : r->units - r->base;
+    if (below.n_rates == 0 || (burst > 0 && above.n_rates == 0) || r->n_ways == RESERVE_WAYS_MAX ||
+        reserve_bill(&below, r->by_card, h, r->base, r->units - burst, &bill, &net, &tax) != 0 ||
+        (burst > 0 && reserve_bill(&above, r->by_card, h, 0, burst, &bill, &more, &tax) != 0) ||
+        money_add(net, more, &net) != 0)
+        return;
+    r->ways[r->n_ways++] = (struct reserve_way){code, net};
+}
+
+void reserve_ways(struct reserve_plan *r, struct reserve_hours h)
+{
+    r->n_ways = 0;
+    add_way(r, h, "hourly_autoscaled", MODE_HOURLY, MODE_HOURLY);
+    add_way(r, h, "monthly", MODE_MONTHLY, MODE_MONTHLY);
+    add_way(r, h, "annual", MODE_ANNUAL, MODE_ANNUAL);
+    if (r->units > r->base)
+        add_way(r, h, "monthly_base_hourly_burst", MODE_MONTHLY, MODE_HOURLY);
+}

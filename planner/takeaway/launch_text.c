@@ -1,0 +1,232 @@
+/* launch_text.c — torchrun, Slurm, Kubernetes and serving text. All shell passes shellcheck (tests/unit). */
+#include "planner/takeaway/launch_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "planner/takeaway/vendor.h"
+
+#define PORT 29500
+
+static bool has_rdma(const struct launch_request *q)
+{
+    return q->shape->inter == INTER_INFINIBAND || q->shape->inter == INTER_ROCE;
+}
+
+/* Part of the machine that a run has: cards sold singly come with their part of processors and memory. */
+static double machine_share(const struct launch_request *q)
+{
+    return q->sku && q->sku->gpus_per_node > q->shape->gpus_per_node
+               ? (double)q->shape->gpus_per_node / q->sku->gpus_per_node
+               : 1;
+}
+
+static double cores_of(const struct launch_request *q)
+{
+    return q->sku ? floor(q->sku->cpu_cores * machine_share(q)) : 0;
+}
+
+/* What the collective library has to be told about the fabric between the nodes. */
+static void fabric_environment(struct buf *b, const struct launch_request *q, int indent)
+{
+    if (q->shape->nodes < 2 || strcmp(vendor_tools_of(q->shape->gpu)->resource, "nvidia.com/gpu") != 0)
+        return;
+    if (q->shape->inter == INTER_ETHERNET)
+        buf_addf(b, "%*sexport NCCL_IB_DISABLE=1\n", indent, "");
+    if (q->shape->inter == INTER_ROCE)
+        buf_addf(b, "%*sexport NCCL_IB_GID_INDEX=3\n", indent, "");
+}
+
+static void torchrun_static(struct buf *b, const struct launch_request *q, int indent)
+{
+    const struct shape *s = q->shape;
+    buf_addf(b, "%*storchrun ", indent, "");
+    if (s->nodes > 1)
+        buf_addf(b,
+                 "--nnodes=%d --nproc-per-node=%d --node-rank=\"$NODE_RANK\" \\\n%*s--master-addr=\"$MASTER_ADDR\" "
+                 "--master-port=%d",
+                 s->nodes, s->gpus_per_node, indent + 4, "", PORT);
+    else
+        buf_addf(b, "--standalone --nproc-per-node=%d", s->gpus_per_node);
+    buf_addf(b, " \\\n%*s", indent + 4, "");
+    launch_options_add(b, q, indent + 4);
+    buf_addc(b, '\n');
+}
+
+void launch_text_torchrun(struct buf *b, const struct launch_request *q)
+{
+    if (q->shape->nodes > 1)
+        buf_addf(b, "# on every node; NODE_RANK is 0 to %d, MASTER_ADDR is the address of node 0\n",
+                 q->shape->nodes - 1);
+    fabric_environment(b, q, 0);
+    torchrun_static(b, q, 0);
+}
+
+/* D-HH:MM:SS, whole minutes up. */
+static void slurm_time(struct buf *b, double hours)
+{
+    long minutes = (long)ceil(fmin(hours, 24.0 * 365) * 60);
+    if (minutes < 1)
+        minutes = 1;
+    buf_addf(b, "#SBATCH --time=%ld-%02ld:%02ld:00\n", minutes / 1440, minutes / 60 % 24, minutes % 60);
+}
+
+/* The run itself, or where jobs are capped a chain of jobs that each go on from the newest checkpoint. */
+static void slurm_length(struct buf *b, const struct launch_request *q)
+{
+    const double run_h = q->estimate->training.wall_hours;
+    const double cap_h = q->sku && q->sku->provider ? q->sku->provider->job_cap_h : 0;
+    if (cap_h > 0 && !(run_h <= cap_h)) {
+        slurm_time(b, cap_h);
+        if (run_h > 0)
+            buf_addf(b, "#SBATCH --array=1-%.0f%%1\n", ceil(run_h / cap_h));
+        buf_adds(b, "#SBATCH --signal=B:USR1@600\n");
+    } else if (run_h > 0) {
+        slurm_time(b, run_h);
+    }
+}
+
+void launch_text_slurm(struct buf *b, const struct launch_request *q)
+{
+    const struct shape *s = q->shape;
+    buf_adds(b, "#!/bin/bash\n#SBATCH --job-name=");
+    launch_word_add(b, q->workload->model.id, "train");
+    buf_adds(b, "\n#SBATCH --partition=");
+    launch_word_add(b, s->gpu->id, "gpu");
+    buf_addf(b,
+             "\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=%d\n"
+             "#SBATCH --requeue\n",
+             s->nodes, s->gpus_per_node);
+    if (machine_share(q) >= 1)
+        buf_adds(b, "#SBATCH --exclusive\n");
+    if (cores_of(q) >= 1)
+        buf_addf(b, "#SBATCH --cpus-per-task=%.0f\n", cores_of(q));
+    slurm_length(b, q);
+    buf_adds(b, "\nset -euo pipefail\nMASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+                "export MASTER_ADDR\n");
+    fabric_environment(b, q, 0);
+    buf_addf(b,
+             "srun torchrun --nnodes=%d --nproc-per-node=%d --rdzv-id=\"$SLURM_JOB_ID\" \\\n"
+             "    --rdzv-backend=c10d --rdzv-endpoint=\"$MASTER_ADDR:%d\" \\\n    ",
+             s->nodes, s->gpus_per_node, PORT);
+    launch_options_add(b, q, 4);
+    buf_addc(b, '\n');
+}
+
+static void kubernetes_resources(struct buf *b, const struct launch_request *q)
+{
+    const struct shape *s = q->shape;
+    const double needed_gib = q->estimate->training.host_memory_gb / 1.073741824;
+    const double host_gb = (s->host_memory_gb > 0 ? s->host_memory_gb
+                            : q->sku              ? q->sku->host_memory_gb
+                                                  : 0) *
+                           machine_share(q);
+    buf_addf(b, "          resources:\n            limits:\n              %s: %d\n", vendor_tools_of(s->gpu)->resource,
+             s->gpus_per_node);
+    if (s->nodes > 1 && has_rdma(q))
+        buf_adds(b, "              rdma/hca: 1\n");
+    /* What the job needs; the whole machine less what the system keeps where that is known. */
+    double gib = host_gb > 0 ? floor(host_gb / 1.073741824 * 0.9) : ceil(needed_gib);
+    if (gib >= 1 || q->sku)
+        buf_adds(b, "            requests:\n");
+    if (gib >= 1)
+        buf_addf(b, "              memory: %.0fGi\n", gib);
+    if (cores_of(q) >= 2)
+        buf_addf(b, "              cpu: %.0f\n", floor(cores_of(q) * 0.9));
+    else if (q->sku && gib < 1)
+        buf_adds(b, "              cpu: 1\n");
+}
+
+static void kubernetes_service(struct buf *b)
+{
+    buf_addf(b,
+             "apiVersion: v1\nkind: Service\nmetadata:\n  name: train\nspec:\n  clusterIP: None\n  selector:\n"
+             "    job-name: train\n  ports:\n    - port: %d\n---\n",
+             PORT);
+}
+
+void launch_text_kubernetes(struct buf *b, const struct launch_request *q)
+{
+    const int nodes = q->shape->nodes;
+    if (nodes > 1)
+        kubernetes_service(b);
+    buf_addf(b,
+             "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: train\nspec:\n  completions: %d\n"
+             "  parallelism: %d\n  completionMode: Indexed\n  template:\n    spec:\n      restartPolicy: OnFailure\n",
+             nodes, nodes);
+    if (nodes > 1)
+        buf_adds(b, "      subdomain: train\n");
+    buf_adds(b, "      containers:\n        - name: train\n          image: your-registry/your-image:tag\n"
+                "          command: [\"bash\", \"-c\"]\n          args:\n            - |\n");
+    if (nodes > 1)
+        buf_adds(b, "              export NODE_RANK=\"$JOB_COMPLETION_INDEX\" MASTER_ADDR=train-0.train\n");
+    fabric_environment(b, q, 14);
+    torchrun_static(b, q, 14);
+    kubernetes_resources(b, q);
+    buf_adds(b, "          volumeMounts:\n            - {name: shm, mountPath: /dev/shm}\n      volumes:\n"
+                "        - name: shm\n          emptyDir: {medium: Memory}\n");
+}
+
+const struct layout *launch_serving_layout(const struct launch_request *q)
+{
+    if (q->reserve && q->reserve->has_estimate && q->reserve->gpus > 0)
+        return &q->reserve->estimate.layout;
+    if (!q->workload->training.stated && q->workload->serving.stated && q->estimate->has_serving)
+        return &q->estimate->layout;
+    return NULL;
+}
+
+/* The engines' own words; an engine without a row is started like vLLM, whose command most of them copy. */
+struct serve_words {
+    enum engine engine;
+    const char *command, *tensor, *pipeline, *expert, *context, *kv8;
+};
+
+static const struct serve_words serve_words[] = {
+    {ENGINE_VLLM, "vllm serve ", "--tensor-parallel-size", "--pipeline-parallel-size", "--enable-expert-parallel",
+     "--max-model-len", "--kv-cache-dtype fp8"},
+    {ENGINE_SGLANG, "python3 -m sglang.launch_server --model-path ", "--tp", "--pp", "--ep", "--context-length",
+     "--kv-cache-dtype fp8_e5m2"},
+    {ENGINE_LMDEPLOY, "lmdeploy serve api_server ", "--tp", NULL, "--ep", "--session-len", "--quant-policy 8"},
+    {ENGINE_TENSORRT_LLM, "trtllm-serve ", "--tp_size", "--pp_size", "--ep_size", "--max_seq_len", NULL},
+    {ENGINE_LLAMA_CPP, "llama-server --model ", NULL, NULL, NULL, "--ctx-size",
+     "--cache-type-k q8_0 --cache-type-v q8_0"},
+    {ENGINE_TGI, "text-generation-launcher --model-id ", "--num-shard", NULL, NULL, "--max-total-tokens",
+     "--kv-cache-dtype fp8_e5m2"},
+};
+
+static const struct serve_words *words_of(enum engine e)
+{
+    for (size_t i = 0; i < sizeof serve_words / sizeof *serve_words; i++)
+        if (serve_words[i].engine == e)
+            return &serve_words[i];
+    return &serve_words[0];
+}
+
+static void serve_option(struct buf *b, const char *name, int value)
+{
+    if (name && value > 1)
+        buf_addf(b, " %s %d", name, value);
+}
+
+void launch_text_serve(struct buf *b, const struct launch_request *q)
+{
+    const struct serving *s = &q->workload->serving;
+    const struct layout *l = launch_serving_layout(q);
+    const struct serve_words *words = words_of(s->engine);
+    const struct model *m = s->own_model ? &s->model : &q->workload->model;
+    buf_adds(b, words->command);
+    launch_word_add(b, q->workload->training.stated && !s->own_model ? "checkpoints/final" : m->id, "your-model");
+    serve_option(b, words->tensor, l->tp);
+    serve_option(b, words->pipeline, l->pp);
+    if (l->ep > 1 && words == &serve_words[0])
+        buf_addf(b, " %s", words->expert);
+    else
+        serve_option(b, words->expert, l->ep);
+    serve_option(b, words->context, s->input_tokens + s->output_tokens);
+    if (s->kv_bits > 0 && s->kv_bits <= 8 && words->kv8)
+        buf_addf(b, " %s", words->kv8);
+    if (s->enforce_eager && words == &serve_words[0])
+        buf_adds(b, " --enforce-eager");
+    buf_addc(b, '\n');
+}
