@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "planner/advice/plan_make.h"
+#include "planner/offers/engine.h"
 #include "planner/reserve/reserve.h"
 #include "tests/support/test_catalog.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "planner/drafting/build.h"
+#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
 
 static struct catalog *catalog(void)
