@@ -44,7 +44,8 @@ static bool has_feasible(const struct plan *plan, enum option_kind kind)
 
 static bool is_limit(const struct note *n)
 {
-    return strcmp(n->code, "deadline_missed") == 0 || strcmp(n->code, "budget_exceeded") == 0;
+    return strcmp(n->code, "deadline_missed") == 0 || strcmp(n->code, "budget_exceeded") == 0 ||
+           strcmp(n->code, "more_than_listed") == 0;
 }
 
 /* A wanted kind without a feasible option, with what stops it and by how much. */

@@ -36,6 +36,21 @@ static void limit_budget(struct build *b, struct draft *d)
         note_num(note_add_once(&o->warnings, "near_miss"), "factor", b->a.near_miss_factor);
 }
 
+/* A service may take more machines than a supplier lists for one customer, and nobody else has as many: only he knows
+ * whether they are free, so that nothing can be promised. */
+static void limit_supply(struct draft *d)
+{
+    struct option *o = d->option;
+    if (d->reserve == NULL || d->reserve->offer == NULL || d->reserve->over == 0)
+        return;
+    o->feasible = false;
+    const struct sku *sku = d->reserve->offer->sku;
+    struct note *n = note_text(note_add(&o->reasons, "more_than_listed"), "item", sku->id);
+    n->short_by = d->reserve->over;
+    const int listed = sku->max_nodes > 1 ? sku->max_nodes : 1;
+    note_num(note_num(n, "machines", listed + d->reserve->over), "listed", listed);
+}
+
 /* How far a job without a deadline runs past the time that prices are known for: 0 within it, 1 at twice as long. */
 static double beyond_horizon(const struct build *b, const struct option *o)
 {
@@ -52,6 +67,7 @@ void rank_limits(struct build *b, const struct option_list *l)
             note_num(note_add_once(&o->warnings, "outlasts_prices"), "days", o->finish.expected_days);
         limit_deadline(b, l->items[i]);
         limit_budget(b, l->items[i]);
+        limit_supply(l->items[i]);
     }
 }
 

@@ -52,10 +52,36 @@ static bool use_8bit_optimizer(struct workload *w, const struct build *b)
 
 static bool use_8bit_weights(struct workload *w, const struct build *b)
 {
-    const double bits = w->serving.weight_bits;
+    const enum weight_format f = w->serving.weight_format;
+    const bool whole = f == WF_BF16 || f == WF_FP16 || f == WF_FP32;
+    const double bits = whole ? 16 : w->serving.weight_bits;
     w->serving.weight_bits = bits > 8 || bits <= 0 ? 8 : 4;
     w->serving.weight_format = WF_UNSTATED;
     return b->serves && bits > 4;
+}
+
+/* The targets that no machine keeps are let go as far as the best of them reaches. */
+static bool slower_answers(struct workload *w, const struct build *b)
+{
+    const struct note *miss = &b->reserve.why_not;
+    double best = 0;
+    for (unsigned i = 0; miss->code && i < miss->n_args; i++)
+        best = strcmp(miss->args[i].name, "best") == 0 ? miss->args[i].number : best;
+    const bool token = miss->code && strcmp(miss->code, "serving_tpot_missed") == 0;
+    const bool first = miss->code && strcmp(miss->code, "serving_ttft_missed") == 0;
+    if (token)
+        w->serving.tpot_ms = ceil(best);
+    if (first)
+        w->serving.ttft_ms = ceil(best);
+    return token || first;
+}
+
+/* The job without what follows it: the customer says so, and the plan says that it is left out. */
+static bool without_serving(struct workload *w, const struct build *b)
+{
+    w->serving.months_stated = true;
+    w->serving.months = 0;
+    return b->trains;
 }
 
 static bool halve_sequence(struct workload *w, const struct build *b)
@@ -123,7 +149,8 @@ enum {
     NEED_TEAM = 1 << 3,
     NEED_RUNS = 1 << 4,
     NEED_TIME = 1 << 5,
-    NEED_MONEY = 1 << 6
+    NEED_MONEY = 1 << 6,
+    NEED_LOAD = 1 << 7 /* the service finds no machines */
 };
 
 static const struct need {
@@ -141,8 +168,11 @@ static const struct need {
     {"university_too_few_machines", NEED_SUPPLY},
     {"price_missing", NEED_SUPPLY},
     {"serving_exceeds_machine", NEED_MEMORY},
-    {"reserve_missing", NEED_MEMORY | NEED_SUPPLY},
-    {"serving_memory_short", NEED_MEMORY | NEED_SUPPLY},
+    {"reserve_missing", NEED_LOAD | NEED_SUPPLY},
+    {"serving_no_memory", NEED_LOAD | NEED_SUPPLY},
+    {"serving_ttft_missed", NEED_LOAD | NEED_SUPPLY},
+    {"serving_tpot_missed", NEED_LOAD | NEED_SUPPLY},
+    {"more_than_listed", NEED_LOAD | NEED_SUPPLY},
     {"team_ceiling", NEED_TEAM},
     {"beyond_horizon", NEED_TIME},
     {"deadline_missed", NEED_TIME},
@@ -155,11 +185,12 @@ static const struct attempt {
     unsigned helps;
     change *apply;
 } attempts[] = {
-    {"desensitise", "relax_desensitise", NEED_DATA, desensitise},
+    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, desensitise},
     {"parallel_runs", "relax_parallel_runs", NEED_RUNS, side_by_side},
     {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_bf16},
     {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, use_8bit_optimizer},
-    {"weight_bits", "relax_weight_bits", NEED_MEMORY | NEED_MONEY, use_8bit_weights},
+    {"weight_bits", "relax_weight_bits", NEED_MEMORY | NEED_MONEY | NEED_LOAD, use_8bit_weights},
+    {"slower_answers", "relax_slower_answers", NEED_LOAD, slower_answers},
     {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_lora},
     {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_qlora},
     {"spot", "relax_spot", NEED_MONEY, allow_spot},
@@ -168,6 +199,7 @@ static const struct attempt {
     {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_provider},
     {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, with_operators},
     {"seq_len", "relax_seq_len", NEED_MEMORY, halve_sequence},
+    {"without_serving", "relax_without_serving", NEED_LOAD, without_serving},
 };
 
 struct search {
@@ -224,6 +256,7 @@ static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds
         note_money(&found->text, "saving", s->plan->options[0].cost.total - r.total);
     note_num(&found->text, "seq_len", w->training.seq_len);
     note_num(&found->text, "bits", w->serving.weight_bits);
+    note_num(note_num(&found->text, "ttft_ms", w->serving.ttft_ms), "tpot_ms", w->serving.tpot_ms);
     if (r.draft)
         note_text(&found->text, "gpu", r.draft->shape.gpu->name);
     return 0;

@@ -42,6 +42,8 @@ static bool keeps_limits(struct build *b, const struct draft *d)
     struct bands bands = uncertainty_bands(b, d);
     struct what_if late = what_if_expected, dear = what_if_expected;
     struct reckoning r;
+    if (d->reserve != NULL && d->reserve->over > 0)
+        return false;
     late.time = pow(bands.speed_high, 0.8416 / 1.2816); /* the 80th percentile */
     if (b->deadline_day != INT_MAX && (draft_reckon(b, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
         return false;

@@ -47,6 +47,7 @@ struct reserve_plan {
     struct reserve_way ways[RESERVE_WAYS_MAX]; /* not in re-plans */
     struct reserve_card cards[RESERVE_CARDS_MAX];
     size_t n_ways, n_cards;
+    int over; /* machines beyond what the supplier lists: only he knows whether they are free */
     bool any_offer, missing;
     struct note why_not; /* of the card that came nearest to carrying it */
 };

@@ -91,20 +91,6 @@ static void answer_supply(const struct draft *d, struct option *o)
     add_supply(o, "serve", r->offer, r->by_card, cards, machines, true);
 }
 
-/* A service may take more machines than a supplier lists for one customer: only he knows whether they are free. */
-static void answer_stock(struct option *o)
-{
-    for (size_t i = 0; i < o->n_supply; i++) {
-        const struct supply *s = &o->supply[i];
-        const int listed = s->sku->max_nodes > 1 ? s->sku->max_nodes : 1;
-        if (s->nodes <= listed || note_find(&o->warnings, "more_than_listed") != NULL)
-            continue;
-        struct note *n = note_text(note_add(&o->warnings, "more_than_listed"), "item", s->sku->id);
-        note_num(note_num(n, "machines", s->nodes), "listed", listed);
-        n->short_by = s->nodes - listed;
-    }
-}
-
 /* What a price is of, as a reader knows it: a team's level is no thing, and traffic has no id. */
 static const char *priced_thing(const struct price *p)
 {
@@ -262,10 +248,7 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
         reserve_answer(d->reserve, &o->reserve);
     else
         o->reserve.basis = "none";
-    if (d->reserve != NULL && d->reserve->missing)
-        note_add_once(&o->warnings, "reserve_missing");
     answer_supply(d, o);
-    answer_stock(o);
     answer_prices(b, o);
     answer_idle_nights(b, d, o);
     answer_break_even(d, o);

@@ -97,6 +97,21 @@ static size_t offers_at(struct build *b, const struct provider *at, const struct
     return found;
 }
 
+/* More machines than the supplier lists: told, and left out. */
+static bool exceeds(struct build *b, const struct part *p)
+{
+    const int over = reserve_over(p->offer, p->by_card, p->units);
+    if (over == 0)
+        return false;
+    struct note *n = build_refuse(b, KIND_HYBRID_CLOUD, "more_than_listed");
+    if (n->n_args > 0 && n->short_by <= over)
+        return true;
+    const int machines = reserve_machines(p->offer, p->by_card, p->units);
+    n->short_by = over;
+    note_num(note_num(note_text(n, "item", p->offer->sku->id), "machines", machines), "listed", machines - over);
+    return true;
+}
+
 /* The cheapest of these machines for this load; best->offer stays NULL where none can. */
 static int place(struct build *b, const struct offer *const *offers, size_t n, const struct serving *load,
                  double hours_per_day, struct part *best, struct err *err)
@@ -109,7 +124,7 @@ static int place(struct build *b, const struct offer *const *offers, size_t n, c
             continue;
         tried++;
         p.units = units_for(p.offer, p.by_card, &p.sizing);
-        if (bill_part(b, &p, hours_per_day) == 0 && (!best->offer || p.net < best->net))
+        if (!exceeds(b, &p) && bill_part(b, &p, hours_per_day) == 0 && (!best->offer || p.net < best->net))
             *best = p;
     }
     return arena_failed(b->arena) ? err_set(err, ERR_NOMEM, "hybrid service does not fit") : 0;
@@ -125,6 +140,7 @@ static int join(const struct build *b, const struct part *home, const struct par
     ret->by_card = home->by_card;
     ret->units = ret->units_low = ret->units_high = home->units;
     ret->base = ret->base_low = ret->base_high = home->units;
+    ret->over = 0;
     ret->n_ways = 0; /* of another machine */
     ret->n_lines = home->bill.n + cloud->bill.n;
     if (ret->n_lines > RESERVE_LINES_MAX || money_add(home->net, cloud->net, &ret->net) ||

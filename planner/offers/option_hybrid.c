@@ -322,7 +322,7 @@ static int service_only(struct build *b, struct option_list *out, struct err *er
         return -1;
     if (why)
         refuse_burst(b, why);
-    else if (out->n == before)
+    else if (out->n == before && b->refusals[KIND_HYBRID_CLOUD].n == 0)
         build_refuse(b, KIND_HYBRID_CLOUD, "no_line");
     return 0;
 }

@@ -52,8 +52,7 @@ static void resolve_load(struct build *b, struct reserve_plan *r)
 
 static int machines_of(const struct reserve_best *r)
 {
-    int node = r->offer->sku->gpus_per_node;
-    return r->by_card ? (r->units + node - 1) / node : r->units;
+    return reserve_machines(r->offer, r->by_card, r->units);
 }
 
 static int cards_of(const struct reserve_best *r)
@@ -64,6 +63,8 @@ static int cards_of(const struct reserve_best *r)
 static bool fewer(const struct reserve_best *a, const struct reserve_best *b)
 {
     int x = machines_of(a), y = machines_of(b);
+    if (a->over != b->over)
+        return a->over < b->over;
     if (x != y)
         return x < y;
     return cards_of(a) != cards_of(b) ? cards_of(a) < cards_of(b) : a->net < b->net;
@@ -78,13 +79,13 @@ static void keep(struct reserve_ranking *ranking, const struct reserve_best *fou
     for (size_t i = 0; i < ranking->n; i++) {
         if (ranking->best[i].offer->sku->gpu->gpu_class != found->offer->sku->gpu->gpu_class)
             continue;
-        if (ranking->best[i].net <= found->net)
+        if (!reserve_better(found, &ranking->best[i]))
             return;
         memmove(&ranking->best[i], &ranking->best[i + 1], (ranking->n - i - 1) * sizeof *ranking->best);
         at = --ranking->n;
         break;
     }
-    while (at > 0 && ranking->best[at - 1].net > found->net)
+    while (at > 0 && reserve_better(found, &ranking->best[at - 1]))
         at--;
     if (at == RESERVE_ALTERNATIVES_MAX)
         return;
@@ -190,7 +191,7 @@ static int search(struct build *b, struct reserve_plan *r, struct reserve_hours 
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     size_t g = 0;
     for (; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
-        if (ranking->n >= wanted &&
+        if (ranking->n >= wanted && ranking->best[wanted - 1].over == 0 &&
             order[g].least * b->rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
         if (try_gpu(b, r, order[g].gpu, h, ranking, err) != 0)
@@ -222,6 +223,7 @@ static void take_units(struct reserve_plan *r, const struct reserve_best *best)
     r->by_card = best->by_card;
     r->units = best->units;
     r->base = best->base;
+    r->over = best->over;
     r->units_low = least(best->units, reserve_units(best->offer, best->by_card, z->gpus_low, each));
     r->units_high = most(best->units, reserve_units(best->offer, best->by_card, z->gpus_high, each));
     r->base_low = least(best->base, reserve_units(best->offer, best->by_card, z->gpus_mean_low, each));
@@ -311,18 +313,23 @@ static int build_within(struct build *b, struct err *err)
     return 0;
 }
 
-/* The same load where the request's city, cards or suppliers do not bind. */
-static int build_without(struct build *b, bool cards_too, struct build *child, struct err *err)
+/* What does not bind a second look: first the city, then the lists of cards and suppliers; and the bits of the weights,
+ * where the request leaves them open. */
+enum { LIMITS_NONE_LIFTED, LIMITS_CITY, LIMITS_LISTS, LIMITS_END };
+static const double BITS[] = {0, 8, 4}; /* 0: as the request or the default has it */
+
+static int build_without(struct build *b, int lifted, double bits, struct build *child, struct err *err)
 {
     struct workload *w = arena_alloc(b->arena, sizeof *w);
     if (w == NULL)
         return err_set(err, ERR_NOMEM, "no room for another reserve");
     *w = *b->workload;
-    w->constraints.city = NULL;
-    if (cards_too) {
-        w->constraints.n_gpus = 0;
-        w->constraints.n_providers = 0;
-    }
+    if (lifted >= LIMITS_CITY)
+        w->constraints.city = NULL;
+    if (lifted >= LIMITS_LISTS)
+        w->constraints.n_gpus = w->constraints.n_providers = 0;
+    if (bits > 0)
+        w->serving.weight_bits = bits;
     struct plan_request q = {b->catalog, w, b->as_of};
     if (build_init(child, &q, b->arena, err) != 0)
         return -1;
@@ -330,25 +337,44 @@ static int build_without(struct build *b, bool cards_too, struct build *child, s
     return build_within(child, err);
 }
 
-/* A job that trains still gets a number for what follows it: where nobody within its limits runs services, the reserve
- * sits with somebody who does, and the answer says so. Data that may not leave keeps its own rule. */
+/* Takes a reserve that was found another way, and says which. */
+static void take_child(struct build *b, const struct build *child, int lifted, double bits)
+{
+    b->reserve = child->reserve;
+    if (bits > 0) {
+        struct note *n = note_num(note_add(&b->reserve.notes, "reserve_fewer_bits"), "bits", bits);
+        note_text(n, "gpu", b->reserve.offer->sku->gpu->name);
+    }
+    if (lifted == LIMITS_NONE_LIFTED)
+        return;
+    struct note *n = note_add(&b->warnings, "reserve_outside_limits");
+    note_text(note_text(n, "provider", b->reserve.offer->sku->provider->id), "gpu", b->reserve.offer->sku->gpu->name);
+}
+
+/* Where nobody within the request's limits can carry the load, it is tried with fewer bits if the request leaves them
+ * open; a job that trains then gets its number from somebody outside its limits. The answer says so. Data that may not
+ * leave keeps its own rule, and so does a precision that was asked for. */
 int reserve_build(struct build *b, struct err *err)
 {
+    const struct serving *load = &b->workload->serving;
+    const bool open = load->weight_bits <= 0 && load->weight_format == WF_UNSTATED;
     if (build_within(b, err) != 0)
         return -1;
-    for (int round = 0; round < 2 && b->trains && b->reserve.missing; round++) {
-        struct build *child = arena_alloc(b->arena, sizeof *child);
-        if (child == NULL)
-            return err_set(err, ERR_NOMEM, "no room for another reserve");
-        if (build_without(b, round == 1, child, err) != 0)
-            return -1;
-        if (child->reserve.missing)
-            continue;
-        b->reserve = child->reserve;
-        struct note *n = note_add(&b->warnings, "reserve_outside_limits");
-        note_text(note_text(n, "provider", b->reserve.offer->sku->provider->id), "gpu",
-                  b->reserve.offer->sku->gpu->name);
-    }
+    for (int lifted = 0; lifted < (b->trains ? LIMITS_END : LIMITS_CITY); lifted++)
+        for (size_t i = 0; i < sizeof BITS / sizeof *BITS && b->reserve.missing; i++) {
+            const bool first = lifted == LIMITS_NONE_LIFTED && i == 0, closed = i > 0 && !open;
+            struct build *child = arena_alloc(b->arena, sizeof *child);
+            if (child == NULL)
+                return err_set(err, ERR_NOMEM, "no room for another reserve");
+            if (first || closed)
+                continue;
+            if (build_without(b, lifted, BITS[i], child, err) != 0)
+                return -1;
+            if (!child->reserve.missing)
+                take_child(b, child, lifted, BITS[i]);
+            else if (lifted == LIMITS_NONE_LIFTED && child->reserve.why_not.code != NULL)
+                b->reserve.why_not = child->reserve.why_not; /* what stops it even so */
+        }
     return 0;
 }
 

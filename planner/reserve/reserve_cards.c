@@ -90,7 +90,7 @@ static int pick(struct build *b, struct reserve_plan *r, const struct reserve_be
 int reserve_cards(struct build *b, struct reserve_plan *r, struct reserve_hours h, struct err *err)
 {
     const struct gpu **order = arena_array(b->arena, b->catalog->n_gpus + 1, sizeof *order);
-    const struct reserve_best taken = {r->offer, r->serving, r->sizing, r->by_card, r->units, r->base, r->net};
+    const struct reserve_best taken = {r->offer, r->serving, r->sizing, r->by_card, r->units, r->base, r->over, r->net};
     struct reserve_best found;
     if (order == NULL)
         return err_set(err, ERR_NOMEM, "no room to order the cards");

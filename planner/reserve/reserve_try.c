@@ -61,6 +61,24 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
     return costing_sum(bill, ret_net, ret_tax);
 }
 
+int reserve_machines(const struct offer *o, bool by_card, int units)
+{
+    const int node = o->sku->gpus_per_node;
+    return by_card ? (units + node - 1) / node : units;
+}
+
+int reserve_over(const struct offer *o, bool by_card, int units)
+{
+    const int listed = o->sku->max_nodes > 1 ? o->sku->max_nodes : 1;
+    const int machines = reserve_machines(o, by_card, units);
+    return machines > listed ? machines - listed : 0;
+}
+
+bool reserve_better(const struct reserve_best *a, const struct reserve_best *b)
+{
+    return a->over != b->over ? a->over < b->over : a->net < b->net;
+}
+
 static void consider(const struct offer *o, bool by_card, const struct serving *load, const struct serving_sizing *size,
                      struct reserve_hours h, struct reserve_best *best)
 {
@@ -68,9 +86,12 @@ static void consider(const struct offer *o, bool by_card, const struct serving *
     int64_t net, tax;
     int units = reserve_units(o, by_card, size->gpus, size->gpus_per_replica);
     int base = reserve_units(o, by_card, size->gpus_mean, size->gpus_per_replica);
-    if (reserve_bill(o, by_card, h, base, units, &bill, &net, &tax) != 0 || (best->offer != NULL && net >= best->net))
+    if (reserve_bill(o, by_card, h, base, units, &bill, &net, &tax) != 0)
         return;
-    *best = (struct reserve_best){o, *load, *size, by_card, units, base, net};
+    const struct reserve_best found = {
+        o, *load, *size, by_card, units, base, reserve_over(o, by_card, units), net};
+    if (best->offer == NULL || reserve_better(&found, best))
+        *best = found;
 }
 
 static const struct model *served_model(const struct build *b)
@@ -90,9 +111,16 @@ static double miss_ratio(const struct note *n)
     return limit > 0 ? best / limit : INFINITY;
 }
 
+static bool is_memory(const struct note *miss)
+{
+    return strcmp(miss->code, "serving_no_memory") == 0;
+}
+
+/* A card that holds the model and is too slow comes nearer than one that does not hold it. */
 static void nearest_miss(struct reserve_plan *r, const struct note *miss)
 {
-    if (r->why_not.code == NULL || miss_ratio(miss) < miss_ratio(&r->why_not))
+    const bool first = r->why_not.code == NULL, alike = !first && is_memory(miss) == is_memory(&r->why_not);
+    if (first || (alike ? miss_ratio(miss) < miss_ratio(&r->why_not) : is_memory(&r->why_not)))
         r->why_not = *miss;
 }
 
@@ -114,27 +142,17 @@ static int size_on(struct build *b, const struct sku *sku, const struct serving 
     return 0;
 }
 
-int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
-                struct reserve_best *ret, struct err *err)
+/* The load on each of these machines. */
+static int try_offers(struct build *b, struct reserve_plan *r, const struct offer *const *offers, size_t n,
+                      const struct serving *load, struct reserve_hours h, struct reserve_best *best, struct err *err)
 {
-    const struct offer *offers[RESERVE_OFFERS_MAX];
     struct serving_sizing size;
-    struct serving load = r->serving;
     int sized = 1;
-    struct market_query q = {.gpu = gpu,
-                             .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
-                             .data_stays = b->data_at_home,
-                             .serves = true};
-    size_t found = market_find(b, &q, offers, at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX);
-    *ret = (struct reserve_best){0};
-    r->any_offer |= found > 0;
-    if (!b->workload->serving.stated && load.weight_bits <= 0)
-        load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
-    for (size_t i = 0; i < found; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct sku *sku = offers[i]->sku, *last = i > 0 ? offers[i - 1]->sku : NULL;
         bool alike = last != NULL && last->intra == sku->intra && last->gpus_per_node == sku->gpus_per_node;
         if (!alike) /* the same machine at another seller carries as much */
-            sized = size_on(b, sku, &load, &size, err);
+            sized = size_on(b, sku, load, &size, err);
         if (sized < 0)
             return -1;
         if (sized > 0)
@@ -144,11 +162,34 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
             continue;
         }
         if (offers[i]->by_card)
-            consider(offers[i], true, &load, &size, h, ret);
+            consider(offers[i], true, load, &size, h, best);
         if (offers[i]->by_node)
-            consider(offers[i], false, &load, &size, h, ret);
+            consider(offers[i], false, load, &size, h, best);
     }
     return 0;
+}
+
+int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
+                struct reserve_best *ret, struct err *err)
+{
+    const struct offer *offers[RESERVE_OFFERS_MAX];
+    struct serving load = r->serving;
+    struct market_query q = {.gpu = gpu,
+                             .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
+                             .data_stays = b->data_at_home,
+                             .serves = true};
+    const size_t most = at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX;
+    size_t found = market_find(b, &q, offers, most);
+    *ret = (struct reserve_best){0};
+    r->any_offer |= found > 0;
+    if (!b->workload->serving.stated && load.weight_bits <= 0)
+        load.weight_bits = gpu->fp8_tflops > 0 ? 8 : 16;
+    if (try_offers(b, r, offers, found, &load, h, ret, err) != 0)
+        return -1;
+    if (ret->over == 0)
+        return 0;
+    q.nodes = reserve_machines(ret->offer, ret->by_card, ret->units); /* a dearer supplier who has so many */
+    return try_offers(b, r, offers, market_find(b, &q, offers, most), &load, h, ret, err);
 }
 
 static struct offer only(const struct offer *o, bool by_card, enum pricing_mode mode)

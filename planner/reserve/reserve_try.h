@@ -17,8 +17,16 @@ struct reserve_best {
     struct serving_sizing sizing;
     bool by_card;
     int units, base;
+    int over; /* machines beyond what the supplier lists */
     int64_t net;
 };
+
+/* Machines that the supplier lists are better than machines to ask for, the fewer the better; then the cheaper. */
+bool reserve_better(const struct reserve_best *a, const struct reserve_best *b);
+
+/* Whole machines that so many units take, and how many of them are more than the supplier lists. */
+int reserve_machines(const struct offer *o, bool by_card, int units);
+int reserve_over(const struct offer *o, bool by_card, int units);
 
 /* Days of the reserve and hours of each, for the base and for what the peak adds. */
 struct reserve_hours {
