@@ -196,7 +196,7 @@ int ownership_build(struct build *b, const struct option_list *ranked, struct pl
     own.purchase = purchase_of(b->catalog, offer->sku->gpu);
     if (!own.purchase) {
         note_text(note_add(&own.notes, "own_price_unknown"), "gpu", offer->sku->gpu->name);
-    } else if (catalog_fx(b->catalog, own.purchase->currency, b->currency, b->as_of, &fx, &fx_on) ||
+    } else if (catalog_fx(b->catalog, own.purchase->currency, b->day.currency, b->day.as_of, &fx, &fx_on) ||
                strcmp(own.purchase->currency, HOME_CURRENCY) != 0) {
         note_text(note_add(&own.notes, "own_currency_unknown"), "currency", own.purchase->currency);
     } else {

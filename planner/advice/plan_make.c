@@ -9,6 +9,7 @@
 #include "planner/advice/summary.h"
 #include "planner/offers/answer.h"
 #include "planner/offers/candidate.h"
+#include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
 #include "planner/takeaway/takeaway.h"
 
@@ -80,8 +81,8 @@ static int take_away(struct build *b, const struct option_list *l, struct err *e
 
 static void plan_start(const struct build *b, struct plan *plan)
 {
-    *plan = (struct plan){.catalog_revision = b->catalog->revision, .as_of = b->as_of};
-    memcpy(plan->currency, b->currency, sizeof plan->currency);
+    *plan = (struct plan){.catalog_revision = b->catalog->revision, .as_of = b->day.as_of};
+    memcpy(plan->currency, b->day.currency, sizeof plan->currency);
     note_list_init(&plan->cluster_triggers, b->arena);
     note_list_init(&plan->counter_signs, b->arena);
     note_list_init(&plan->staged_advice, b->arena);
@@ -108,8 +109,8 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
         return err_set(err, ERR_NOMEM, "no room for a plan");
     if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0)
         return -1;
-    struct market_query anybody = {.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->data_at_home};
-    market_note_unpriced(b, &anybody);
+    struct market_query anybody = {.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->market.data_at_home};
+    market_note_unpriced(&b->market, &anybody);
     if (kinds_build(b, ~0u, &list, err) != 0)
         return -1;
     rank_prune(b, &list);

@@ -9,6 +9,7 @@
 
 #include "planner/advice/follow.h"
 #include "planner/advice/replan.h"
+#include "planner/market/market_index.h"
 
 enum { REPLANS_MAX = 6, PER_KIND_MAX = 2, SPOT_SKUS_MAX = 32 };
 
@@ -101,7 +102,7 @@ static bool any_city(struct workload *w, const struct build *b)
 static bool desensitise(struct workload *w, const struct build *b)
 {
     w->constraints.can_desensitise = TRI_YES;
-    return b->data_at_home;
+    return b->market.data_at_home;
 }
 
 static bool allow_spot(struct workload *w, const struct build *b)
@@ -366,10 +367,10 @@ static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
 {
     const struct market_query q = {.gpu = here->sku->gpu,
                                    .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
-                                   .data_stays = s->b->data_at_home,
+                                   .data_stays = s->b->market.data_at_home,
                                    .any_city = true};
     const struct offer *there;
-    if (!s->b->workload->constraints.city || market_find(s->b, &q, &there, 1) == 0)
+    if (!s->b->workload->constraints.city || market_find(&s->b->market, &q, &there, 1) == 0)
         return false;
     const double now = here->node_month_micros, then = there->node_month_micros;
     return now > 0 && then > 0 &&

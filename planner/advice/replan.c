@@ -5,7 +5,9 @@
 
 #include "planner/advice/replan.h"
 #include "planner/advice/uncertainty.h"
+#include "planner/costing/costing.h"
 #include "planner/offers/candidate.h"
+#include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
 
 /* Physics depends on the model, the training and the readings, never on constraints or prices. */
@@ -45,11 +47,12 @@ static bool keeps_limits(struct build *b, const struct draft *d)
     if (d->reserve != NULL && d->reserve->over > 0)
         return false;
     late.time = pow(bands.speed_high, 0.8416 / 1.2816); /* the 80th percentile */
-    if (b->deadline_day != INT_MAX && (draft_reckon(b, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
+    if (b->deadline_day != INT_MAX &&
+        (costing_reckon(&b->day, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
         return false;
     dear.time = bands.speed_high;
     dear.price = 1 + bands.price;
-    return b->budget_minor == 0 || (draft_reckon(b, d, &dear, &r) == 0 && r.total <= b->budget_minor);
+    return b->budget_minor == 0 || (costing_reckon(&b->day, d, &dear, &r) == 0 && r.total <= b->budget_minor);
 }
 
 static void take_best(struct build *b, const struct option_list *l, struct replan *ret)
@@ -74,7 +77,7 @@ static void take_best(struct build *b, const struct option_list *l, struct repla
 
 int build_replan(struct build *b, const struct workload *changed, unsigned kinds, struct replan *ret, struct err *err)
 {
-    struct plan_request q = {b->catalog, changed, b->as_of};
+    struct plan_request q = {b->catalog, changed, b->day.as_of};
     struct option_list list = {0};
     struct build *child = arena_alloc(b->arena, sizeof *child);
     if (child == NULL)
@@ -84,7 +87,7 @@ int build_replan(struct build *b, const struct workload *changed, unsigned kinds
         return -1;
     child->lean = true;
     if (same_prices(b->workload, changed))
-        child->offers = b->offers;
+        child->market.offers = b->market.offers;
     if (same_physics(b->workload, changed))
         memcpy(child->physics, b->physics, sizeof child->physics);
     if (same_load(b->workload, changed))

@@ -10,6 +10,7 @@
 
 #include "base/money.h"
 #include "planner/advice/follow.h"
+#include "planner/costing/costing.h"
 #include "planner/offers/candidate.h"
 #include "planner/reserve/reserve.h"
 
@@ -63,8 +64,8 @@ static void read_option(const struct sweep *s, size_t i, const struct point *p, 
     if (mine)
         *total += *total * c->machines * (p->price - 1);
     if (c->draft->reserve && (p->load < 1 || p->load > 1))
-        *total +=
-            reserve_change(s->b, c->draft->reserve, p->load) * c->total[1] / (double)c->draft->base->net; /* + tax */
+        *total += reserve_plan_change(&s->b->a, c->draft->reserve, p->load) * c->total[1] /
+                  (double)c->draft->base->net; /* + tax */
 }
 
 static bool allowed(const struct curve *c, const struct point *p, double total, double finish)
@@ -129,7 +130,7 @@ static bool holds(struct sweep *s, double factor, size_t of, bool all, int lead)
         struct reckoning r;
         w.time = all || i == of ? factor : 1;
         if (w.time < 1 || w.time > 1) {
-            const bool known = draft_reckon(s->b, s->curves[i].draft, &w, &r) == 0;
+            const bool known = costing_reckon(&s->b->day, s->curves[i].draft, &w, &r) == 0;
             exact.curves[i].total[1] = known ? (double)r.total : NAN;
             exact.curves[i].finish[1] = known ? r.schedule.finish_days : NAN;
         }
@@ -177,7 +178,7 @@ static bool reckon_curve(struct build *b, const struct draft *d, struct curve *c
         struct what_if w = what_if_expected;
         struct reckoning r;
         w.time = 1 + (k - 1) * REACH;
-        const bool known = k == 1 || draft_reckon(b, d, &w, &r) == 0;
+        const bool known = k == 1 || costing_reckon(&b->day, d, &w, &r) == 0;
         c->total[k] = k == 1 ? (double)d->base->total : known ? (double)r.total : NAN;
         c->finish[k] = k == 1 ? d->base->schedule.finish_days : known ? r.schedule.finish_days : NAN;
     }
@@ -242,7 +243,7 @@ static void walk_price(struct sweep *s, size_t i)
             return; /* one machine, one price: it moves both */
     }
     const char *input = arena_printf(s->b->arena, "/skus/%s/price", l->sku->id);
-    const char *unit = arena_printf(s->b->arena, "%s/%s", s->b->currency, price_unit_name(l->unit));
+    const char *unit = arena_printf(s->b->arena, "%s/%s", s->b->day.currency, price_unit_name(l->unit));
     walk(s, offsetof(struct point, price), i, input, unit, (double)l->unit_price_micros / MONEY_MICROS, false);
 }
 
@@ -270,7 +271,7 @@ static void walk_all(struct sweep *s)
         walk(s, offsetof(struct point, deadline), 0, "/workload/constraints/deadline_on", "days",
              s->b->deadline_day + 1, false);
     if (s->b->budget_minor > 0)
-        walk(s, offsetof(struct point, budget), 0, "/workload/constraints/budget", s->b->currency,
+        walk(s, offsetof(struct point, budget), 0, "/workload/constraints/budget", s->b->day.currency,
              (double)s->b->budget_minor / MONEY_MINOR, false);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "planner/advice/advice.h"
+#include "planner/costing/costing.h"
 #include "planner/diagnosis/diagnosis.h"
 #include "planner/offers/candidate.h"
 
@@ -133,9 +134,9 @@ static double lead(struct build *b, const struct draft *single, const struct dra
     double wc, wt, wr;
     candidate_weights(b, &wc, &wt, &wr);
     w.time = factor;
-    if (draft_reckon(b, cluster, &w, &many) != 0)
+    if (costing_reckon(&b->day, cluster, &w, &many) != 0)
         return NAN;
-    if (draft_reckon(b, single, &w, &one) != 0)
+    if (costing_reckon(&b->day, single, &w, &one) != 0)
         return 1;
     double least = (double)(one.total < many.total ? one.total : many.total);
     double soonest = fmin(one.schedule.finish_days, many.schedule.finish_days);
@@ -235,8 +236,8 @@ static void list_warnings(const struct build *b, struct plan *plan)
     name_traps(b, plan);
     if (b->workload->constraints.mix_gpus || b->workload->constraints.n_gpus > 1)
         note_add(&plan->warnings, "slow_card_gates");
-    for (size_t i = 0; i < b->price_missing.n; i++)
-        *note_add(&plan->warnings, "") = b->price_missing.items[i];
+    for (size_t i = 0; i < b->market.unpriced.n; i++)
+        *note_add(&plan->warnings, "") = b->market.unpriced.items[i];
     for (size_t i = 0; i < b->warnings.n; i++)
         *note_add(&plan->warnings, "") = b->warnings.items[i];
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "planner/costing/costing.h"
 #include "planner/reserve/reserve.h"
 
 enum { KNOTS = 7 };
@@ -22,8 +23,8 @@ static double price_band(const struct build *b, const struct price *p)
     double band = p->state == PRICE_DERIVED        ? b->a.price_band_derived
                   : p->state == PRICE_ILLUSTRATIVE ? b->a.price_band_illustrative
                                                    : b->a.price_band_firm;
-    if (p->observed_on != DATE_NONE && b->as_of > p->observed_on)
-        band += b->a.price_band_per_month * (b->as_of - p->observed_on) / b->a.month_days;
+    if (p->observed_on != DATE_NONE && b->day.as_of > p->observed_on)
+        band += b->a.price_band_per_month * (b->day.as_of - p->observed_on) / b->a.month_days;
     if (p->micros_high > p->micros && p->micros > 0)
         band = fmax(band, (double)p->micros_high / (double)p->micros - 1);
     return band;
@@ -86,7 +87,7 @@ static void draw_curve(struct build *b, const struct draft *d, double least, dou
         struct what_if w = what_if_expected;
         struct reckoning r;
         w.time = flat ? 1 : knot_time(least, most, k);
-        if (draft_reckon(b, d, &w, &r) != 0)
+        if (costing_reckon(&b->day, d, &w, &r) != 0)
             break; /* beyond the horizon: the last slope goes on */
         c->time[c->n] = w.time;
         c->total[c->n] = (double)r.total;
@@ -159,7 +160,7 @@ static void sample_point(const struct build *b, const struct draft *d, const str
     double time = exp(speed < 0 ? -speed * o->log_fast : speed * o->log_slow) * (1 + o->failures * z[DIM_FAILURE]);
     double price = o->price_common * z[DIM_PRICE] + o->price_own * s->normal[o->own_price[i]];
     double total = read_curve(&o->curve, o->curve.total, time);
-    double load = d->reserve != NULL ? reserve_change(b, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
+    double load = d->reserve != NULL ? reserve_plan_change(&b->a, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
     double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + o->tax) : 0;
     total += total * o->machines * price + reserve * price + load * (1 + o->tax);
     ret->total[i] = (float)fmax(0, total);

@@ -1,96 +1,9 @@
-/* demand.c — the calendar of an option (docs/plans.md) and the days its machines work. */
+/* demand.c — see demand.h. */
 #include "planner/costing/demand.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#include "base/money.h"
-#include "planner/drafting/build.h"
-
-const struct what_if what_if_expected = {1, 1, 1, 0};
-
-/* Hours are bought in steps of the hourly price; 1 h where nobody says otherwise. */
-static int64_t granularity_of(const struct draft *d, const struct draft_step *s)
-{
-    if (s->group < 0 || s->group >= d->n_groups)
-        return 1000;
-    const struct draft_group *g = &d->groups[s->group];
-    for (size_t i = 0; i < g->offer->n_rates; i++)
-        if (g->offer->rates[i].days == 0 && g->offer->rates[i].per_card == g->by_card)
-            return g->offer->rates[i].granularity_milli_h;
-    return 1000;
-}
-
-static double work_hours(const struct draft_step *s, const struct what_if *w)
-{
-    return s->scales ? s->hours * w->time : s->hours;
-}
-
-/* Days of work that debugging goes with: validate + migrate + train, side-by-side steps counted once. */
-static double debugged_days(const struct draft *d, const struct what_if *w)
-{
-    double days = 0, beside = 0;
-    for (int i = 0; i < d->n_steps; i++) {
-        const struct draft_step *s = &d->steps[i];
-        double own = work_hours(s, w) / 24;
-        if (s->phase != PHASE_VALIDATE && s->phase != PHASE_MIGRATE && s->phase != PHASE_TRAIN)
-            continue;
-        days += s->beside == 0 ? own : fmax(0, own - beside);
-        beside = s->beside == 0 ? own : fmax(beside, own);
-    }
-    return days;
-}
-
-static double step_hours(const struct build *b, const struct draft *d, const struct draft_step *s,
-                         const struct what_if *w)
-{
-    if (s->phase != PHASE_DEVELOP)
-        return work_hours(s, w);
-    if (s->hours <= 0)
-        return 0; /* nothing to develop */
-    double share = b->a.debug_share / (1 - b->a.debug_share);
-    double stretch = s->stretch > 0 ? s->stretch : 1;
-    double days = fmin(ceil(share * debugged_days(d, w) * stretch - 1e-9), b->a.develop_days_max);
-    return days * s->hours_per_day;
-}
-
-static int place_step(const struct build *b, const struct draft *d, int i, const struct what_if *w, int latest,
-                      struct schedule *ret)
-{
-    const struct draft_step *s = &d->steps[i];
-    int64_t granularity = granularity_of(d, s), billed = 0;
-    double hours = step_hours(b, d, s, w), day = fmin(24, s->hours_per_day > 0 ? s->hours_per_day : 24);
-    if (!(hours >= 0) || hours / day > b->a.horizon_days)
-        return -1;
-    if (hours > 0 && hours_to_milli(fmax(0, hours - 1e-9), granularity, &billed) != 0)
-        return -1;
-    int64_t day_milli = llround(day * 1000);
-    int64_t days = billed > 0 ? (billed + day_milli - 1) / day_milli : 0;
-    int start = s->beside > 0 ? ret->first_day[s->beside - 1] : latest + 1;
-    start += (int)ceil(s->wait_days - 1e-9);
-    if (start + days > (int64_t)b->a.horizon_days)
-        return -1;
-    ret->first_day[i] = start;
-    ret->last_day[i] = start + (int)days - 1;
-    ret->billed_milli[i] = billed;
-    return 0;
-}
-
-int draft_schedule(const struct build *b, const struct draft *d, const struct what_if *w, struct schedule *ret)
-{
-    int latest = -1, finish = -1;
-    for (int i = 0; i < d->n_steps; i++) {
-        if (place_step(b, d, i, w, latest, ret) != 0)
-            return -1;
-        latest = ret->last_day[i] > latest ? ret->last_day[i] : latest;
-        if (d->steps[i].phase == PHASE_TRAIN && ret->last_day[i] > finish)
-            finish = ret->last_day[i];
-    }
-    ret->finish_day = finish >= 0 ? finish : latest > 0 ? latest : 0;
-    ret->finish_days = fmax(1, ret->finish_day + 1 + w->wait_days);
-    return 0;
-}
 
 /* Groups of one SKU rented alike are one pool: a card that validates alone may train among others later. */
 static bool same_pool(const struct draft *d, int a, int b)
@@ -131,7 +44,7 @@ int demand_levels(const struct draft *d, int group, int *ret_levels)
     return n;
 }
 
-static int add_days(const struct build *b, const struct draft *d, const struct schedule *s, int step,
+static int add_days(const struct assume *a, const struct draft *d, const struct schedule *s, int step,
                     struct tariff_day *days, size_t max, size_t *n)
 {
     const struct draft_step *st = &d->steps[step];
@@ -142,20 +55,20 @@ static int add_days(const struct build *b, const struct draft *d, const struct s
         if (*n == max)
             return -1;
         int64_t today = left < day_milli ? left : day_milli;
-        bool last_mile = b->deadline_day != INT_MAX && day > b->deadline_day - (int)b->a.spot_last_mile_days;
+        bool last_mile = d->deadline_day != INT_MAX && day > d->deadline_day - (int)a->spot_last_mile_days;
         days[(*n)++] = (struct tariff_day){day, (int32_t)today, (uint8_t)step, spot && !last_mile};
         left -= today;
     }
     return 0;
 }
 
-int demand_days(const struct build *b, const struct draft *d, const struct schedule *s, int group, int levels,
+int demand_days(const struct assume *a, const struct draft *d, const struct schedule *s, int group, int levels,
                 struct tariff_day *days, size_t max, size_t *ret_n)
 {
     size_t n = 0;
     for (int i = 0; i < d->n_steps; i++)
         if (same_pool(d, d->steps[i].group, group) && levels_of(d, &d->steps[i]) >= levels &&
-            add_days(b, d, s, i, days, max, &n) != 0)
+            add_days(a, d, s, i, days, max, &n) != 0)
             return -1;
     *ret_n = n;
     return 0;

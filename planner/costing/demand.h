@@ -14,7 +14,7 @@ int demand_levels(const struct draft *d, int group, int *ret_levels);
 
 /* Days of every level up to `levels` and above the next smaller number: the steps of the pool that use at least so
  * many. -1 when there are more than `max`. */
-int demand_days(const struct build *b, const struct draft *d, const struct schedule *s, int group, int levels,
+int demand_days(const struct assume *a, const struct draft *d, const struct schedule *s, int group, int levels,
                 struct tariff_day *days, size_t max, size_t *ret_n);
 
 #endif

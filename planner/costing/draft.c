@@ -1,22 +1,13 @@
-/* draft.c — putting drafts together. */
+/* draft.c — see draft.h. */
 #include "planner/costing/draft.h"
 
-#include "planner/drafting/build.h"
+#include <limits.h>
 
-void draft_start(struct build *b, struct draft *d, enum option_kind kind)
+void draft_start(struct draft *d, enum option_kind kind, struct arena *arena)
 {
-    *d = (struct draft){.kind = kind};
-    d->reserve = &b->reserve;
-    note_list_init(&d->reasons, b->arena);
-    note_list_init(&d->warnings, b->arena);
-}
-
-struct draft *draft_new(struct build *b, enum option_kind kind)
-{
-    struct draft *d = arena_alloc(b->arena, sizeof *d);
-    if (d != NULL)
-        draft_start(b, d, kind);
-    return d;
+    *d = (struct draft){.kind = kind, .deadline_day = INT_MAX};
+    note_list_init(&d->reasons, arena);
+    note_list_init(&d->warnings, arena);
 }
 
 int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units)
@@ -44,20 +35,4 @@ struct draft_extra *draft_add_extra(struct draft *d, enum section section, enum 
     struct draft_extra *e = &d->extras[d->n_extras++];
     *e = (struct draft_extra){.section = section, .from = from, .to = to};
     return e;
-}
-
-int option_list_add(struct build *b, struct option_list *l, struct draft *d)
-{
-    struct reckoning *base = arena_alloc(b->arena, sizeof *base);
-    if (base == NULL)
-        return -1;
-    if (draft_reckon(b, d, &what_if_expected, base) != 0) {
-        note_num(build_refuse(b, d->kind, "beyond_horizon"), "days", b->a.horizon_days);
-        return 0;
-    }
-    d->base = base;
-    if (!arena_grow(b->arena, (void **)&l->items, &l->cap, l->n, sizeof *l->items))
-        return -1;
-    l->items[l->n++] = d;
-    return 0;
 }

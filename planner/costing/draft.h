@@ -8,7 +8,8 @@
 #define SUANPAN_PLANNER_COSTING_DRAFT_H
 
 #include "planner/core/plan.h"
-#include "planner/market/market.h"
+#include "planner/costing/reserve_plan.h"
+#include "planner/market/offer.h"
 
 enum { DRAFT_GROUPS_MAX = 4, DRAFT_STEPS_MAX = 10, DRAFT_EXTRAS_MAX = 24 };
 
@@ -26,7 +27,7 @@ struct draft_step {
     enum phase_code phase;
     int group; /* index into groups */
     int units;
-    double hours;         /* exact machine hours of one unit; for PHASE_DEVELOP derived by draft_schedule */
+    double hours;         /* exact machine hours of one unit; for PHASE_DEVELOP derived by the calendar */
     double hours_per_day; /* 24; develop: develop_hours_per_day; off-peak machines: fewer */
     double wait_days;     /* unbilled days before it starts: agreement, desensitising, queues (expected) */
     int beside;           /* 1 + index of the step it starts together with; 0 = the day after the previous ends */
@@ -62,12 +63,13 @@ struct draft {
     int n_steps;
     struct draft_extra extras[DRAFT_EXTRAS_MAX];
     int n_extras;
-    int train_group;               /* whose machine `estimate` describes */
+    int deadline_day; /* last allowed day, from the start; INT_MAX = none. Spot may not serve the last mile before it */
+    int train_group;  /* whose machine `estimate` describes */
     struct shape shape;            /* of one run on it */
     const struct network *network; /* between the train group's nodes; NULL = the SKU's own or none */
     const struct estimate *estimate;
     const struct estimate *one_node;    /* the same work on one node of the SKU; NULL when it does not fit or n = 1 */
-    const struct reserve_plan *reserve; /* part of the bill: the plan's (draft_new), or one of its alternatives */
+    const struct reserve_plan *reserve; /* part of the bill: the plan's, or one of its alternatives */
     int queue_jobs;                     /* university: waits of one job each, lognormal */
     double queue_median_h, queue_p90_h;
     double lead_days;               /* agreement and desensitising, part of wait_days of the first step */
@@ -75,7 +77,7 @@ struct draft {
     double lost_share, setup_hours; /* what the supplier\'s quality added to the runs (quality.h) */
     struct note title;
     struct note_list reasons, warnings;
-    /* filled by plan.c */
+    /* filled as the plan goes on */
     bool surplus; /* worse than the few of its kind that are shown */
     struct reckoning *base;
     struct option *option; /* finished answer; NULL until then */
@@ -110,5 +112,13 @@ struct reckoning {
     int64_t deposit;
     double spot_share; /* of the machines' billed hours */
 };
+
+/* Empty, of this kind; lists grow in the arena. */
+void draft_start(struct draft *d, enum option_kind kind, struct arena *arena);
+
+/* Each appends one part and answers where it is. draft_add_group: its number, or -1; the others NULL: no room. */
+int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units);
+struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int group, int units, double hours);
+struct draft_extra *draft_add_extra(struct draft *d, enum section section, enum phase_code from, enum phase_code to);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/money.h"
-#include "planner/reserve/reserve.h"
+#include "planner/costing/costing.h"
 
 /* The parameter table with the request's own values in place; unknown and forbidden names are the caller's fault. */
 static int apply_overrides(struct build *b, struct err *err)
@@ -56,21 +56,43 @@ static int bind_constants(struct build *b, struct err *err)
     return 0;
 }
 
+double build_state_bytes(const struct build *b)
+{
+    double params = b->workload->model.params;
+    switch (b->training.method) {
+    case METHOD_LORA:
+    case METHOD_EMBEDDING:
+        return 2 * params;
+    case METHOD_QLORA:
+        return 0.55 * params;
+    case METHOD_CUSTOM:
+        return b->training.state_gb * 1e9;
+    case METHOD_UNSTATED:
+    case METHOD_PRETRAIN:
+    case METHOD_FULL_FINETUNE:
+        break;
+    }
+    return (b->training.optimizer == OPT_ADAMW_8BIT || b->training.optimizer == OPT_ADAFACTOR ? 8 : 16) * params;
+}
+
+/* The market is opened before the budget is read in its currency. */
 static int resolve_money(struct build *b, struct err *err)
 {
-    const struct constraints *c = &b->workload->constraints;
+    const struct workload *w = b->workload;
+    const struct constraints *c = &w->constraints;
     int64_t rate;
     date_t on;
-    memcpy(b->currency, b->workload->currency[0] != '\0' ? b->workload->currency : "CNY", sizeof b->currency);
-    b->rough_cny = 1;
-    if (catalog_fx(b->catalog, "CNY", b->currency, b->as_of, &rate, &on) == 0)
-        b->rough_cny = (double)rate / MONEY_MICROS;
+    b->market = (struct market){.day = &b->day, .wants = c, .arena = b->arena};
+    b->market.data_at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
+    b->market.state_bytes = b->trains ? build_state_bytes(b) : 0;
+    if (market_open(&b->market) != 0)
+        return err_set(err, ERR_NOMEM, "no room for a plan");
     if (c->budget_minor <= 0)
         return 0;
-    const char *from = c->budget_currency[0] != '\0' ? c->budget_currency : b->currency;
-    if (catalog_fx(b->catalog, from, b->currency, b->as_of, &rate, &on) != 0)
+    const char *from = c->budget_currency[0] != '\0' ? c->budget_currency : b->day.currency;
+    if (catalog_fx(b->catalog, from, b->day.currency, b->day.as_of, &rate, &on) != 0)
         return err_at(err, ERR_UNSUPPORTED, "/workload/constraints/budget/currency", "no exchange rate from %s to %s",
-                      from, b->currency);
+                      from, b->day.currency);
     money_wide minor = (money_wide)c->budget_minor * rate;
     if (minor / MONEY_MICROS > INT64_MAX / 2)
         return err_at(err, ERR_RANGE, "/workload/constraints/budget", "leaves the range of amounts");
@@ -82,9 +104,8 @@ static void resolve_workload(struct build *b)
 {
     const struct workload *w = b->workload;
     const struct constraints *c = &w->constraints;
-    b->start = c->start_on != DATE_NONE ? c->start_on : b->as_of + (date_t)b->a.start_after_days;
+    b->start = c->start_on != DATE_NONE ? c->start_on : b->day.as_of + (date_t)b->a.start_after_days;
     b->deadline_day = c->deadline_on != DATE_NONE ? c->deadline_on - b->start : INT_MAX;
-    b->data_at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
     b->trains = w->training.stated;
     b->serves = w->serving.stated;
     b->training = w->training;
@@ -98,18 +119,25 @@ static void resolve_workload(struct build *b)
 
 int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err)
 {
-    *b = (struct build){.q = q, .catalog = q->catalog, .workload = q->workload, .arena = arena, .as_of = q->as_of};
-    b->offers = arena_array(arena, OFFER_CACHE_SIZE, sizeof(struct offer *));
-    if (b->offers == NULL || market_providers(b) != 0)
-        return err_set(err, ERR_NOMEM, "no room for a plan");
+    const struct workload *w = q->workload;
+    *b = (struct build){.q = q, .catalog = q->catalog, .workload = w, .arena = arena};
+    b->day = (struct trade_day){.catalog = q->catalog, .a = &b->a, .as_of = q->as_of};
+    b->day.allow_spot = w->constraints.allow_spot;
+    memcpy(b->day.currency, w->currency[0] != '\0' ? w->currency : "CNY", sizeof b->day.currency);
     for (int k = 0; k < KIND_COUNT; k++)
         note_list_init(&b->refusals[k], arena);
     note_list_init(&b->warnings, arena);
-    note_list_init(&b->price_missing, arena);
-    if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0 || resolve_money(b, err) != 0)
+    if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0)
         return -1;
     resolve_workload(b);
-    return 0;
+    return resolve_money(b, err);
+}
+
+bool build_measured_on(const struct build *b, const struct gpu *gpu)
+{
+    const struct measured *m = &b->workload->measured;
+    bool read = m->stated && (m->tokens_per_s > 0 || m->samples_per_s > 0 || m->step_time_s > 0);
+    return read && b->measured_gpu == gpu && m->nodes <= 1;
 }
 
 static size_t bucket_of(const struct build *b, const struct shape *s)
@@ -221,14 +249,45 @@ void build_refuse_host(struct build *b, enum option_kind kind, const struct sku 
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
 {
     const struct constraints *c = &b->workload->constraints;
-    for (size_t i = 0; i < b->price_missing.n && b->refusals[kind].n < REFUSALS_MAX; i++)
-        *build_refuse(b, kind, "price_missing") = b->price_missing.items[i];
+    for (size_t i = 0; i < b->market.unpriced.n && b->refusals[kind].n < REFUSALS_MAX; i++)
+        *build_refuse(b, kind, "price_missing") = b->market.unpriced.items[i];
     if (any_offer)
         return;
-    if (b->data_at_home)
+    if (b->market.data_at_home)
         build_refuse(b, kind, "data_sensitive");
     if (c->city != NULL)
         note_text(build_refuse(b, kind, "city_without_supply"), "city", c->city);
     if (b->refusals[kind].n == 0)
         build_refuse(b, kind, "no_offer");
+}
+
+void build_draft_start(struct build *b, struct draft *d, enum option_kind kind)
+{
+    draft_start(d, kind, b->arena);
+    d->reserve = &b->reserve;
+    d->deadline_day = b->deadline_day;
+}
+
+struct draft *build_draft_new(struct build *b, enum option_kind kind)
+{
+    struct draft *d = arena_alloc(b->arena, sizeof *d);
+    if (d != NULL)
+        build_draft_start(b, d, kind);
+    return d;
+}
+
+int build_keep(struct build *b, struct option_list *l, struct draft *d)
+{
+    struct reckoning *base = arena_alloc(b->arena, sizeof *base);
+    if (base == NULL)
+        return -1;
+    if (costing_reckon(&b->day, d, &what_if_expected, base) != 0) {
+        note_num(build_refuse(b, d->kind, "beyond_horizon"), "days", b->a.horizon_days);
+        return 0;
+    }
+    d->base = base;
+    if (!arena_grow(b->arena, (void **)&l->items, &l->cap, l->n, sizeof *l->items))
+        return -1;
+    l->items[l->n++] = d;
+    return 0;
 }

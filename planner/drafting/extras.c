@@ -1,8 +1,8 @@
-/* extras.c — what an option pays for besides machines: fabric, storage, egress, management, operations. */
+/* extras.c — see extras.h. */
+#include "planner/drafting/extras.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "planner/drafting/build.h"
 
 static struct draft_extra *add_priced(struct draft *d, enum section section, enum phase_code from, enum phase_code to,
                                       const char *item, const struct price *price, int64_t micros, double quantity)
@@ -24,10 +24,10 @@ static bool month_price(struct build *b, enum price_subject subject, const char 
                         int nodes, const struct price **price, int64_t *micros, double *quantity)
 {
     *quantity = nodes;
-    if (market_unit_price(b, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
+    if (offer_unit_price(&b->day, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
         return true;
     *quantity = 1;
-    return market_unit_price(b, subject, id, at, UNIT_MONTH, price, micros) == 0;
+    return offer_unit_price(&b->day, subject, id, at, UNIT_MONTH, price, micros) == 0;
 }
 
 static int add_fabric(struct build *b, struct draft *d, const struct draft_group *g)
@@ -64,7 +64,7 @@ static const struct storage *cheapest_storage(struct build *b, const struct prov
         const struct storage *s = &b->catalog->storages[i];
         const struct price *price;
         int64_t micros;
-        if (s->local || market_unit_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
+        if (s->local || offer_unit_price(&b->day, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
             continue;
         bool better = best == NULL || (want_parallel && s->parallel && !best->parallel) ||
                       ((!want_parallel || s->parallel == best->parallel) && micros < *ret_micros);
@@ -112,8 +112,8 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     int64_t gb_micros = 0, mbps_micros = 0;
     if (!(gb > 0))
         return 0;
-    bool has_gb = market_unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
-    bool has_mbps = market_unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
+    bool has_gb = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
+    bool has_mbps = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
     double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
     if (!has_gb && !has_mbps) {
         note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
@@ -171,7 +171,7 @@ static int add_management(struct build *b, struct draft *d, const struct draft_g
     return add_monthly(b, d, SUBJECT_OPERATIONS, SECTION_OPERATIONS, team_level(team), g);
 }
 
-int costing_standard_extras(struct build *b, struct draft *d)
+int extras_standard(struct build *b, struct draft *d)
 {
     if (d->n_groups == 0)
         return 0;

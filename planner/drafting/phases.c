@@ -1,19 +1,11 @@
-/* phases.c — validate, develop, pilot, migrate and train as steps of a draft, each with its gate. */
+/* phases.c — see phases.h. */
 #include "planner/drafting/phases.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/money.h"
-#include "planner/costing/costing.h"
+#include "planner/costing/cover.h"
 #include "planner/drafting/quality.h"
-
-bool phases_already_measured(const struct build *b, const struct gpu *gpu)
-{
-    const struct measured *m = &b->workload->measured;
-    bool read = m->stated && (m->tokens_per_s > 0 || m->samples_per_s > 0 || m->step_time_s > 0);
-    return read && b->measured_gpu == gpu && m->nodes <= 1;
-}
 
 /* Net cost of `days` whole days of one unit by the cheapest cover; -1 when it cannot be rented. */
 static int64_t unit_cost(const struct draft_group *g, int days)
@@ -21,12 +13,12 @@ static int64_t unit_cost(const struct draft_group *g, int days)
     struct tariff_day use[64];
     struct bill bill;
     int64_t net, tax;
-    costing_start(&bill);
+    bill_start(&bill);
     for (int i = 0; i < days && i < 64; i++)
         use[i] = (struct tariff_day){i, 24000, 0, false};
-    if (costing_cover(g->offer, g->by_card, use, (size_t)(days < 64 ? days : 64), g->by_card ? g->cards : 1, NULL,
-                      &bill) != 0 ||
-        costing_sum(&bill, &net, &tax) != 0)
+    if (cover_days(g->offer, g->by_card, use, (size_t)(days < 64 ? days : 64), g->by_card ? g->cards : 1, NULL,
+                   &bill) != 0 ||
+        bill_sum(&bill, &net, &tax) != 0)
         return -1;
     return net;
 }
@@ -46,7 +38,7 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
                             struct note_list *reasons)
 {
     const struct gpu *gpu = d->groups[home].offer->sku->gpu;
-    if (phases_already_measured(b, gpu)) {
+    if (build_measured_on(b, gpu)) {
         note_text(note_add(reasons, "already_measured"), "gpu", gpu->name);
         return 0;
     }
@@ -142,71 +134,5 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
     quality_apply(b, d, train_group);
     if (cluster && train_units == 2 && b->workload->measured.two_node_speedup <= 0)
         set_gate(s, "gate_two_nodes", "two_node_speedup", b->a.two_node_gate);
-    return 0;
-}
-
-/* What stopping at a phase saves: everything that a later phase pays. A two-node gate inside the training itself saves
- * the training too. */
-static int64_t saved_after(const struct draft *d, const struct shares *shares, enum phase_code phase)
-{
-    int64_t saved = shares->paid[SHARE_SERVE];
-    for (int i = 0; i < d->n_steps; i++)
-        if (d->steps[i].phase > phase || (phase == PHASE_TRAIN && d->steps[i].phase == PHASE_TRAIN))
-            saved += shares->paid[i];
-    return saved;
-}
-
-static struct phase *add_phase(struct option *o, enum phase_code code)
-{
-    if (o->n_phases == sizeof o->phases / sizeof *o->phases)
-        return NULL;
-    struct phase *p = &o->phases[o->n_phases];
-    *p = (struct phase){.code = code};
-    o->n_phases++;
-    return p;
-}
-
-static void answer_step(const struct build *b, const struct draft *d, const struct reckoning *r,
-                        const struct shares *shares, int i, struct phase *p)
-{
-    const struct draft_step *s = &d->steps[i];
-    const struct draft_group *g = &d->groups[s->group];
-    bool lasts = r->schedule.last_day[i] >= r->schedule.first_day[i];
-    p->minor = shares->used[i];
-    p->start_on = b->start + r->schedule.first_day[i];
-    p->end_on = lasts ? b->start + r->schedule.last_day[i] : p->start_on;
-    p->hours = s->phase == PHASE_DEVELOP ? (double)r->schedule.billed_milli[i] / 1000 : s->hours;
-    p->gpus = lasts ? g->cards * s->units : 0;
-    p->reasons = s->reasons;
-    p->has_gate = s->has_gate && lasts;
-    if (p->has_gate) {
-        p->gate = s->gate;
-        p->gate.saved_minor = saved_after(d, shares, s->phase);
-        note_money(&p->gate.text, "saved", p->gate.saved_minor);
-    }
-}
-
-int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, const struct shares *shares,
-                  struct option *o)
-{
-    for (int i = 0; i < d->n_steps; i++) {
-        struct phase *p = add_phase(o, d->steps[i].phase);
-        if (p == NULL)
-            return -1;
-        answer_step(b, d, r, shares, i, p);
-    }
-    const struct reserve_plan *load = d->reserve;
-    if (load == NULL || load->months <= 0)
-        return 0;
-    struct phase *serve = add_phase(o, PHASE_SERVE);
-    if (serve == NULL)
-        return -1;
-    serve->minor = shares->used[SHARE_SERVE];
-    int days = (int)ceil(load->months * b->a.month_days - 1e-9);
-    double per_day = load->serving.hours_per_day > 0 ? load->serving.hours_per_day : 24;
-    serve->start_on = b->start + r->schedule.finish_day + 1;
-    serve->end_on = serve->start_on + days - 1;
-    serve->hours = days * per_day;
-    serve->gpus = load->offer == NULL ? 0 : load->by_card ? load->units : load->units * load->offer->sku->gpus_per_node;
     return 0;
 }

@@ -1,19 +1,18 @@
-/* phases.h — the phases of a job with machines, gates and what each gate saves (docs/plans.md). */
+/* phases.h — the phases of a job on its machines, each with a gate (docs/plans.md). */
 #ifndef SUANPAN_PLANNER_DRAFTING_PHASES_H
 #define SUANPAN_PLANNER_DRAFTING_PHASES_H
 
-#include "planner/costing/shares.h"
 #include "planner/drafting/build.h"
 
-/* True where the workload was already measured on this card, on one card or one machine. */
-bool phases_already_measured(const struct build *b, const struct gpu *gpu);
+/* Appends validate, develop, pilot, migrate and train as docs/plans.md has them, with gates and reasons: validate and
+ * develop on one unit of `home_group`, pilot/migrate/train on `train_group` with `train_units` units. train_hours: of
+ * one unit, before what the supplier's quality adds. Kinds that cut the train phase otherwise (hybrid, university)
+ * change or append steps afterwards. -1: the draft has no room. */
+int phases_standard(struct build *b, struct draft *d, int home_group, int train_group, int train_units,
+                    double train_hours);
 
-/* The most that validation may cost (net), from the budget and the month of the option's cluster; 0 = no limit. */
+/* The most that validation may cost (net, minor units), from the budget and the month of the option's cluster; 0 = no
+ * limit. */
 int64_t phases_validate_limit(const struct build *b, const struct draft *d, int train_group, int train_units);
-
-/* A finished option's phases, dates, costs and gates, from its steps, its schedule and its bill divided over them; the
- * serve phase included. */
-int phases_answer(struct build *b, const struct draft *d, const struct reckoning *r, const struct shares *shares,
-                  struct option *option);
 
 #endif

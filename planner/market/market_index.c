@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/market/market.h"
+#include "planner/market/market_index.h"
 
 /* The least that one unit of a currency was ever worth in CNY. */
 static double least_rate(const struct catalog *c, const char *currency)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "planner/costing/costing.h"
-#include "planner/drafting/phases.h"
 #include "planner/reserve/reserve.h"
 
 #define IDLE_HOURS_LEAST 24 /* less is not worth a word */
@@ -120,7 +119,7 @@ static void answer_prices(struct build *b, struct option *o)
             note_of_item(&o->warnings, "price_illustrative", of);
         if (p->state == PRICE_DERIVED)
             note_text(note_of_item(&o->warnings, "price_derived", of), "rule", p->rule);
-        int age = p->observed_on != DATE_NONE ? b->as_of - p->observed_on : 0;
+        int age = p->observed_on != DATE_NONE ? b->day.as_of - p->observed_on : 0;
         if (age > (int)b->a.price_stale_days) {
             struct note *n = note_of_item(&o->warnings, "price_stale", of);
             note_num(note_date(n, "observed_on", p->observed_on), "days", age);
@@ -233,9 +232,9 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     o->kind = d->kind;
     note_list_init(&o->reasons, b->arena);
     note_list_init(&o->warnings, b->arena);
-    if (costing_bill(b, d, &d->base->schedule, &shares, &bill) != 0 || costing_finish(b, &bill, &o->cost) != 0)
+    if (costing_bill(&b->day, d, &d->base->schedule, &shares, &bill) != 0 || bill_cost(&bill, b->arena, &o->cost) != 0)
         return err_set(err, arena_failed(b->arena) ? ERR_NOMEM : ERR_RANGE, "an option's cost cannot be written down");
-    if (phases_answer(b, d, d->base, &shares, o) != 0)
+    if (answer_phases(b, d, d->base, &shares, o) != 0)
         return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
     if (d->estimate != NULL) {
         o->estimate = *d->estimate;

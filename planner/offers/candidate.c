@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/costing/costing.h"
+#include "planner/drafting/extras.h"
 #include "planner/drafting/phases.h"
 
 int candidate_list_init(struct build *b, struct candidate_list *l)
@@ -102,14 +104,14 @@ static int candidate_fill(struct build *b, const struct candidate *c, struct dra
     d->shape = build_shape(b, c->offer->sku, c->nodes > 1 || c->lanes == 1 ? c->cards : c->cards / c->lanes, per_run,
                            c->network);
     double hours = build_train_hours(b, c->estimate, c->lanes) + candidate_staging_hours(b);
-    if (phases_standard(b, d, home, d->train_group, c->nodes, hours) != 0 || costing_standard_extras(b, d) != 0)
+    if (phases_standard(b, d, home, d->train_group, c->nodes, hours) != 0 || extras_standard(b, d) != 0)
         return -1;
     return 0;
 }
 
 int candidate_draft(struct build *b, enum option_kind kind, const struct candidate *c, struct draft *d)
 {
-    draft_start(b, d, kind);
+    build_draft_start(b, d, kind);
     return candidate_fill(b, c, d);
 }
 
@@ -120,13 +122,13 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
     double hours = build_train_hours(b, c->estimate, c->lanes);
     if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
         return false;
-    draft_start(b, scratch, kind);
+    build_draft_start(b, scratch, kind);
     if (reasons.arena != NULL) {
         scratch->reasons = reasons;
         scratch->warnings = warnings;
         scratch->reasons.n = scratch->warnings.n = 0;
     }
-    if (candidate_fill(b, c, scratch) != 0 || draft_reckon(b, scratch, &what_if_expected, &r) != 0)
+    if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
         return false;
     c->total = r.total;
     c->finish_days = r.schedule.finish_days;

@@ -2,7 +2,7 @@
 #include "planner/offers/engine.h"
 
 #include "planner/core/assume.h"
-#include "planner/market/market.h"
+#include "planner/market/market_index.h"
 
 int engine_bind(struct catalog *c, struct err *err)
 {

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "planner/drafting/phases.h"
-
 enum { GUESS_CARDS_MAX = 8 };
 
 static double peak_tflops(const struct build *b, const struct gpu *g)
@@ -35,29 +33,10 @@ static double total_flops(const struct build *b)
     return flops > 0 ? flops * epochs * t->runs : 1e18;
 }
 
-double guess_state_bytes(const struct build *b)
-{
-    double params = b->workload->model.params;
-    switch (b->training.method) {
-    case METHOD_LORA:
-    case METHOD_EMBEDDING:
-        return 2 * params;
-    case METHOD_QLORA:
-        return 0.55 * params;
-    case METHOD_CUSTOM:
-        return b->training.state_gb * 1e9;
-    case METHOD_UNSTATED:
-    case METHOD_PRETRAIN:
-    case METHOD_FULL_FINETUNE:
-        break;
-    }
-    return (b->training.optimizer == OPT_ADAMW_8BIT || b->training.optimizer == OPT_ADAFACTOR ? 8 : 16) * params;
-}
-
 /* Validation and debugging on the fewest cards: what a small job mostly costs. */
 static double home_cost(const struct build *b, const struct gpu *gpu, int cards, double month, double hour)
 {
-    double days = phases_already_measured(b, gpu) ? 0 : b->a.validate_days;
+    double days = build_measured_on(b, gpu) ? 0 : b->a.validate_days;
     double share = b->a.debug_share / (1 - b->a.debug_share);
     double hours = days * 24 + share * days * b->a.develop_hours_per_day;
     return cards * fmin(hour * hours, month * ceil(days * (1 + share) / b->a.month_days));
@@ -67,9 +46,9 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
     double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * 1073741824.0, month, hour;
-    if (!market_gpu_allowed(b, gpu) || peak <= 0 || usable <= 0)
+    if (!market_gpu_allowed(&b->market, gpu) || peak <= 0 || usable <= 0)
         return false;
-    market_least(b, g, &month, &hour);
+    market_least(&b->market, g, &month, &hour);
     if (isinf(month))
         return false;
     *ret = (struct guess){.gpu = gpu, .cost = INFINITY};
@@ -108,7 +87,7 @@ size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max)
     size_t n = 0, found = 0, gpus = b->catalog->n_gpus;
     struct guess *all = arena_array(b->arena, gpus + 1, sizeof *all);
     bool *taken = arena_array(b->arena, gpus + 1, sizeof *taken);
-    double flops = total_flops(b), state = guess_state_bytes(b);
+    double flops = total_flops(b), state = build_state_bytes(b);
     if (all == NULL || taken == NULL || b->catalog->market == NULL)
         return 0;
     for (size_t g = 0; g < gpus; g++)
@@ -138,5 +117,5 @@ bool guess_hopeless(const struct build *b, const struct shape *shape)
     if (shape->host_memory_gb <= 0)
         return false; /* nobody says how much the host has */
     double cards = shape_usable_bytes(shape) * shape_gpus(shape);
-    return guess_state_bytes(b) > cards + shape->host_memory_gb * 1e9 * shape->nodes;
+    return build_state_bytes(b) > cards + shape->host_memory_gb * 1e9 * shape->nodes;
 }

@@ -18,9 +18,6 @@ size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max);
  */
 bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n);
 
-/* Bytes of weights, gradients and optimizer state that training must hold over all cards. */
-double guess_state_bytes(const struct build *b);
-
 /* True where cards and host memory together are less than the state: no layout can help, physics need not be asked. */
 bool guess_hopeless(const struct build *b, const struct shape *shape);
 

@@ -11,6 +11,8 @@
 
 #include "base/money.h"
 #include "planner/costing/costing.h"
+#include "planner/costing/cover.h"
+#include "planner/drafting/phases.h"
 #include "planner/reserve/reserve_try.h"
 
 enum { SERVING_PAIRS_MAX = 2, SERVING_OFFERS_MAX = 8, SERVING_CARDS_MAX = 3, SERVING_LEVELS = 2 };
@@ -74,20 +76,20 @@ static int bill_part(const struct build *b, struct part *p, double hours_per_day
     n = n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX;
     for (size_t i = 0; i < n; i++)
         days[i] = (struct tariff_day){(int32_t)i, (int32_t)(ceil(hours_per_day - 1e-9) * 1000), 0, false};
-    costing_start(&p->bill);
-    if (costing_cover(p->offer, p->by_card, days, n, p->units, NULL, &p->bill) || p->bill.failed)
+    bill_start(&p->bill);
+    if (cover_days(p->offer, p->by_card, days, n, p->units, NULL, &p->bill) || p->bill.failed)
         return -1;
-    return costing_sum(&p->bill, &p->net, &p->tax);
+    return bill_sum(&p->bill, &p->net, &p->tax);
 }
 
 /* The provider's machines, one of each card, cheapest card first. */
 static size_t offers_at(struct build *b, const struct provider *at, const struct offer **ret, size_t max)
 {
     const struct sku *skus[SERVING_OFFERS_MAX * 2];
-    const size_t n = market_cheapest_of(b, at, false, skus, 0, SERVING_OFFERS_MAX * 2);
+    const size_t n = market_cheapest_of(&b->market, at, false, skus, 0, SERVING_OFFERS_MAX * 2);
     size_t found = 0;
     for (size_t i = 0; i < n && found < max; i++) {
-        const struct offer *o = market_offer(b, skus[i], NULL);
+        const struct offer *o = market_offer(&b->market, skus[i], NULL);
         bool twice = !o;
         for (size_t k = 0; k < found && !twice; k++)
             twice = ret[k]->sku->gpu == skus[i]->gpu;
@@ -162,7 +164,7 @@ static const struct price *line_price(struct build *b, const struct dedicated_li
     const struct price *price;
     for (size_t i = 0; i < 2; i++) {
         *ret_unit = units[i];
-        if (market_unit_price(b, SUBJECT_LINE, line->id, NULL, units[i], &price, ret_micros) == 0)
+        if (offer_unit_price(&b->day, SUBJECT_LINE, line->id, NULL, units[i], &price, ret_micros) == 0)
             return price;
     }
     return NULL;
@@ -171,7 +173,7 @@ static const struct price *line_price(struct build *b, const struct dedicated_li
 static int add_draft(struct build *b, const struct dedicated_line *line, const struct part *home,
                      const struct part *cloud, struct option_list *out)
 {
-    struct draft *d = draft_new(b, KIND_HYBRID_CLOUD);
+    struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
     struct reserve_plan *reserve = arena_alloc(b->arena, sizeof *reserve);
     enum price_unit unit;
     int64_t micros = 0;
@@ -199,7 +201,7 @@ static int add_draft(struct build *b, const struct dedicated_line *line, const s
     note_text(note_text(n, "home", home->offer->sku->provider->id), "cloud", cloud->offer->sku->provider->id);
     if (phases_standard(b, d, d->train_group, d->train_group, 1, 0))
         return 0;
-    return option_list_add(b, out, d);
+    return build_keep(b, out, d);
 }
 
 /* The cheapest level of the base load for one pair of ends. */
@@ -236,13 +238,13 @@ static bool is_pair(const struct build *b, const struct dedicated_line *l)
     const bool turned = l->a->kind == PROVIDER_PUBLIC_CLOUD;
     const struct provider *home = turned ? l->b : l->a, *cloud = turned ? l->a : l->b;
     return home->kind == PROVIDER_LOCAL_IDC && cloud->kind == PROVIDER_PUBLIC_CLOUD && home->serves && cloud->serves &&
-           market_provider_allowed(b, home, false) && market_provider_allowed(b, cloud, true);
+           market_provider_allowed(&b->market, home, false) && market_provider_allowed(&b->market, cloud, true);
 }
 
 int hybrid_serving_build(struct build *b, struct option_list *out, const char **ret_why, struct err *err)
 {
     int pairs = 0;
-    *ret_why = b->data_at_home                       ? "data_sensitive"
+    *ret_why = b->market.data_at_home                ? "data_sensitive"
                : !b->reserve.offer                   ? "nothing_serves"
                : b->reserve.serving.peak_factor <= 1 ? "flat_load"
                                                      : NULL;

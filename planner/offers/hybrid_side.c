@@ -8,12 +8,6 @@
 
 enum { SIDE_SKUS_MAX = 8, SIDE_FITTING_MAX = 2, SIDE_NODES_MAX = 16 };
 
-static double card_month(const struct offer *o)
-{
-    const double node = o->node_month_micros / o->sku->gpus_per_node;
-    return !o->by_card ? node : !o->by_node ? o->card_month_micros : fmin(node, o->card_month_micros);
-}
-
 /* What a run weighs at the request's priority: money and time as powers, so that only ratios between machines count. */
 static double burden_of(const struct build *b, double cost, double hours)
 {
@@ -41,7 +35,8 @@ static int try_shape(struct build *b, const struct offer *o, int cards, int node
     const double hours = e->training.wall_hours;
     if (!isfinite(hours) || !(hours > 0))
         return 0;
-    const double cost = hours * card_month(o) * (by_card ? cards : whole) * nodes, burden = burden_of(b, cost, hours);
+    const double cost = hours * offer_card_month(o) * (by_card ? cards : whole) * nodes,
+                 burden = burden_of(b, cost, hours);
     if (!best->cheap.offer || cost < best->cheap.burden)
         best->cheap = (struct hybrid_side){o, e, shape, by_card, hours, cost};
     if (!best->fit.offer || burden < best->fit.burden)
@@ -73,7 +68,7 @@ static int consider(struct build *b, const struct offer *o, struct hybrid_ends *
 {
     const int whole = o->sku->gpus_per_node;
     const struct shape one = {.gpu = o->sku->gpu, .gpus_per_node = 1, .nodes = 1};
-    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
+    const double least = build_state_bytes(b) / shape_usable_bytes(&one);
     bool fits = false;
     int cards = 1;
     while (cards < least && cards < whole)
@@ -93,11 +88,11 @@ int hybrid_side_choose(struct build *b, const struct provider *p, bool far, stru
 {
     const struct sku *cheapest[SIDE_SKUS_MAX];
     int fitting = 0;
-    if (!market_provider_allowed(b, p, far))
+    if (!market_provider_allowed(&b->market, p, far))
         return 0;
-    const size_t n = market_cheapest_of(b, p, false, cheapest, 0, SIDE_SKUS_MAX);
+    const size_t n = market_cheapest_of(&b->market, p, false, cheapest, 0, SIDE_SKUS_MAX);
     for (size_t i = 0; i < n && fitting < SIDE_FITTING_MAX; i++) {
-        const struct offer *o = market_offer(b, cheapest[i], NULL);
+        const struct offer *o = market_offer(&b->market, cheapest[i], NULL);
         bool fits;
         if (!o)
             continue;

@@ -1,5 +1,5 @@
-/* kinds.c — the four kinds of supply, each built where the request wants it. */
-#include "planner/drafting/build.h"
+/* kinds.c — see kinds.h. */
+#include "planner/offers/kinds.h"
 
 typedef int (*option_builder)(struct build *b, struct option_list *out, struct err *err);
 
@@ -28,11 +28,11 @@ static void refuse_unserved(struct build *b, struct option_list *l)
     l->n = kept;
 }
 
-int kinds_build(struct build *b, unsigned kinds, struct option_list *l, struct err *err)
+int kinds_build(struct build *b, unsigned kinds, struct option_list *out, struct err *err)
 {
     for (int k = 0; k < KIND_COUNT; k++)
-        if ((kinds & 1u << k) && b->workload->constraints.kinds[k] && BUILDERS[k](b, l, err) != 0)
+        if ((kinds & 1u << k) && b->workload->constraints.kinds[k] && BUILDERS[k](b, out, err) != 0)
             return -1;
-    refuse_unserved(b, l);
+    refuse_unserved(b, out);
     return 0;
 }

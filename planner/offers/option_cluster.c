@@ -8,6 +8,7 @@
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/kinds.h"
 #include "planner/offers/option_serving.h"
 
 enum {
@@ -160,7 +161,7 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
 {
     double node = o->sku->gpu->usable_gib * 1073741824.0 * o->sku->gpus_per_node;
     int nodes = 2;
-    while (nodes < s->max_nodes && (node * nodes * 4 < guess_state_bytes(s->b) || nodes * 4 < s->best_nodes))
+    while (nodes < s->max_nodes && (node * nodes * 4 < build_state_bytes(s->b) || nodes * 4 < s->best_nodes))
         nodes *= 2;
     for (; nodes < s->max_nodes; nodes *= 2) {
         struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
@@ -225,8 +226,8 @@ static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_us
 {
     const struct offer *offers[CLUSTER_OFFERS];
     struct market_query q = {
-        .gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2, .data_stays = s->b->data_at_home};
-    size_t n = market_find(s->b, &q, offers, CLUSTER_OFFERS), before = s->list.n;
+        .gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2, .data_stays = s->b->market.data_at_home};
+    size_t n = market_find(&s->b->market, &q, offers, CLUSTER_OFFERS), before = s->list.n;
     for (size_t i = 0; i < n; i++) {
         if (!offers[i]->by_node)
             continue;
@@ -292,7 +293,7 @@ static int keep_best(struct cluster_search *s, struct option_list *out)
     size_t n = candidate_choose(s->b, &s->list, best, max < 8 ? max : 8);
     for (size_t i = 0; i < n; i++) {
         struct candidate *c = &s->list.items[best[i]];
-        struct draft *d = draft_new(s->b, KIND_SMALL_CLUSTER);
+        struct draft *d = build_draft_new(s->b, KIND_SMALL_CLUSTER);
         if (d == NULL)
             return err_set(s->err, ERR_NOMEM, "no room for options");
         if (settle_home(s, c) != 0)
@@ -301,7 +302,7 @@ static int keep_best(struct cluster_search *s, struct option_list *out)
             return err_set(s->err, ERR_INTERNAL, "a cluster has more parts than a draft holds");
         candidate_reasons(s->b, c, d);
         say_fabric(s, c, d);
-        if (option_list_add(s->b, out, d) != 0)
+        if (build_keep(s->b, out, d) != 0)
             return err_set(s->err, ERR_NOMEM, "no room for options");
     }
     return 0;

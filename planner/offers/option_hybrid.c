@@ -10,10 +10,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/costing/costing.h"
+#include "planner/drafting/extras.h"
+#include "planner/drafting/phases.h"
 #include "planner/drafting/quality.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/hybrid_side.h"
+#include "planner/offers/kinds.h"
 
 enum { HYBRID_LINES_MAX = 3, HYBRID_SPLITS_MAX = 4 };
 
@@ -70,7 +74,7 @@ static bool pair_of(struct build *b, const struct dedicated_line *line, struct p
     static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
     for (size_t i = 0; i < 2; i++) {
         ret->line_unit = units[i];
-        if (!market_unit_price(b, SUBJECT_LINE, line->id, NULL, units[i], &ret->line_price, &ret->line_micros))
+        if (!offer_unit_price(&b->day, SUBJECT_LINE, line->id, NULL, units[i], &ret->line_price, &ret->line_micros))
             return true;
     }
     return false;
@@ -114,7 +118,7 @@ static void add_burst_fabric(struct build *b, struct draft *d, const struct pair
     const struct price *price;
     int64_t micros;
     if (p->burst.shape.nodes < 2 || !n ||
-        market_unit_price(b, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
+        offer_unit_price(&b->day, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
         return;
     struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
     if (!x)
@@ -140,7 +144,7 @@ static void add_egress(struct build *b, struct draft *d, const struct pair *p, d
 {
     const struct price *price;
     int64_t micros;
-    if (!(gb > 0) || market_unit_price(b, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros))
+    if (!(gb > 0) || offer_unit_price(&b->day, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros))
         return;
     struct draft_extra *x = draft_add_extra(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN);
     if (!x)
@@ -220,12 +224,12 @@ static int split_draft(struct build *b, const struct pair *p, int lanes_out, str
     const double staging_h = hybrid_staging_hours(b->training.dataset_gb, p->line->gbps, p->terms.line_efficiency);
     const double gb = result_gb(b, p, s.runs_out);
     const int units = lanes_local * p->local.shape.nodes;
-    draft_start(b, d, KIND_HYBRID_CLOUD);
+    build_draft_start(b, d, KIND_HYBRID_CLOUD);
     d->shape = p->local.shape;
     d->estimate = p->local.estimate;
     if (add_sides(d, p, lanes_local, lanes_out) ||
         phases_standard(b, d, d->train_group, d->train_group, units, s.hours_local + candidate_staging_hours(b)) ||
-        add_burst(b, d, p, lanes_out * p->burst.shape.nodes, s.hours_out, staging_h) || costing_standard_extras(b, d))
+        add_burst(b, d, p, lanes_out * p->burst.shape.nodes, s.hours_out, staging_h) || extras_standard(b, d))
         return -1;
     if (p->local.shape.nodes > 1)
         gate_two_nodes(b, d);
@@ -273,7 +277,7 @@ static void try_splits(struct build *b, const struct pair *p, struct tries *t)
     const int most = lane_choices(b, lanes);
     for (int i = 0; i < most; i++)
         if (!split_draft(b, p, lanes[i], &t->drafts[t->n]) &&
-            !draft_reckon(b, &t->drafts[t->n], &what_if_expected, &t->sums[t->n]))
+            !costing_reckon(&b->day, &t->drafts[t->n], &what_if_expected, &t->sums[t->n]))
             t->n++;
 }
 
@@ -303,7 +307,7 @@ static int add_pair(struct build *b, struct pair *p, const struct hybrid_ends *h
         return 0;
     if (t.n > 1)
         note_num(note_add(&t.drafts[best].reasons, "hybrid_splits_tried"), "splits", t.n);
-    return option_list_add(b, out, &t.drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return build_keep(b, out, &t.drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 static void refuse_burst(struct build *b, const char *why)

@@ -1,6 +1,9 @@
 /* option_serving.c — see option_serving.h. */
 #include "planner/offers/option_serving.h"
 
+#include "planner/drafting/extras.h"
+#include "planner/drafting/phases.h"
+
 /* Whole machines that this reserve takes. */
 static int machines_of(const struct reserve_plan *r)
 {
@@ -10,7 +13,7 @@ static int machines_of(const struct reserve_plan *r)
 
 static int add_draft(struct build *b, enum option_kind kind, const struct reserve_plan *r, struct option_list *out)
 {
-    struct draft *d = draft_new(b, kind);
+    struct draft *d = build_draft_new(b, kind);
     if (d == NULL)
         return -1;
     int cards =
@@ -21,9 +24,9 @@ static int add_draft(struct build *b, enum option_kind kind, const struct reserv
     d->shape = build_shape(b, r->offer->sku, cards, 1, NULL);
     note_num(note_text(note_add(&d->reasons, "serving_sized"), "gpu", r->offer->sku->gpu->name), "replicas",
              r->sizing.replicas);
-    if (phases_standard(b, d, d->train_group, d->train_group, 1, 0) != 0 || costing_standard_extras(b, d) != 0)
+    if (phases_standard(b, d, d->train_group, d->train_group, 1, 0) != 0 || extras_standard(b, d) != 0)
         return -1;
-    return option_list_add(b, out, d);
+    return build_keep(b, out, d);
 }
 
 /* The nearest miss of those that were sized: the fewest machines, then the fewest cards. */

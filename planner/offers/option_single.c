@@ -4,6 +4,7 @@
 #include "planner/drafting/phases.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/kinds.h"
 #include "planner/offers/option_serving.h"
 
 enum {
@@ -125,8 +126,9 @@ static int try_offer(struct single_search *s, const struct offer *o, int min_car
 static int try_gpu(struct single_search *s, const struct guess *g, bool *ret_useful)
 {
     const struct offer *offers[SINGLE_OFFERS];
-    struct market_query q = {.gpu = g->gpu, .provider_kinds = SINGLE_PROVIDERS, .data_stays = s->b->data_at_home};
-    size_t n = market_find(s->b, &q, offers, SINGLE_OFFERS), before = s->list.n;
+    struct market_query q = {
+        .gpu = g->gpu, .provider_kinds = SINGLE_PROVIDERS, .data_stays = s->b->market.data_at_home};
+    size_t n = market_find(&s->b->market, &q, offers, SINGLE_OFFERS), before = s->list.n;
     for (size_t i = 0; i < n; i++) {
         s->any_offer = true;
         if (try_offer(s, offers[i], g->min_cards) != 0)
@@ -159,11 +161,11 @@ static int keep_best(struct single_search *s, struct option_list *out)
     size_t n = candidate_choose(s->b, &s->list, best, max < 8 ? max : 8);
     for (size_t i = 0; i < n; i++) {
         const struct candidate *c = &s->list.items[best[i]];
-        struct draft *d = draft_new(s->b, KIND_SINGLE_MACHINE);
+        struct draft *d = build_draft_new(s->b, KIND_SINGLE_MACHINE);
         if (d == NULL || candidate_draft(s->b, KIND_SINGLE_MACHINE, c, d) != 0)
             return -1;
         candidate_reasons(s->b, c, d);
-        if (option_list_add(s->b, out, d) != 0)
+        if (build_keep(s->b, out, d) != 0)
             return -1;
     }
     return 0;

@@ -9,8 +9,11 @@
 #include <limits.h>
 #include <math.h>
 
+#include "planner/drafting/extras.h"
+#include "planner/drafting/phases.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/kinds.h"
 
 enum { UNIVERSITY_SKUS_MAX = 4 };
 
@@ -135,7 +138,7 @@ static int add_draft(struct build *b, struct option_list *out, const struct use 
     const struct provider *p = u->offer->sku->provider;
     const int lanes = b->training.parallel_runs, units = u->shape.nodes * lanes;
     const double cap_h = stated_or(p->job_cap_h, t->t.job_cap_h);
-    struct draft *d = draft_new(b, KIND_UNIVERSITY_TIME);
+    struct draft *d = build_draft_new(b, KIND_UNIVERSITY_TIME);
     if (!d)
         return err_set(err, ERR_NOMEM, "university draft does not fit");
     d->shape = u->shape;
@@ -155,9 +158,9 @@ static int add_draft(struct build *b, struct option_list *out, const struct use 
     d->lead_days = t->lead_days;
     d->queue_jobs = chain.jobs;
     say_conditions(b, d, t, &chain, cap_h);
-    if (costing_standard_extras(b, d))
+    if (extras_standard(b, d))
         return 0;
-    return option_list_add(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return build_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 /* How far the best shape of a centre misses its cards' memory, GB. */
@@ -189,7 +192,7 @@ static const struct estimate *fitting(struct build *b, const struct sku *sku, co
 static int fewest_cards(struct build *b, const struct sku *sku, struct miss *miss, struct err *err)
 {
     struct shape one = {.gpu = sku->gpu, .gpus_per_node = 1, .nodes = 1};
-    const double least = guess_state_bytes(b) / shape_usable_bytes(&one);
+    const double least = build_state_bytes(b) / shape_usable_bytes(&one);
     int cards = 1;
     while (cards < least && cards < sku->gpus_per_node)
         cards *= 2;
@@ -234,11 +237,11 @@ static size_t find_offers(struct build *b, const char *user_class, const struct 
     size_t n = 0, found = 0;
     for (size_t i = 0; i < b->catalog->n_providers; i++) {
         const struct provider *p = &b->catalog->providers[i];
-        if (p->kind == PROVIDER_UNIVERSITY && market_provider_allowed(b, p, false))
-            n = market_cheapest_of(b, p, true, skus, n, UNIVERSITY_SKUS_MAX * 2);
+        if (p->kind == PROVIDER_UNIVERSITY && market_provider_allowed(&b->market, p, false))
+            n = market_cheapest_of(&b->market, p, true, skus, n, UNIVERSITY_SKUS_MAX * 2);
     }
     for (size_t i = 0; i < n && found < max; i++) {
-        const struct offer *o = market_offer_at(b, skus[i], user_class, true);
+        const struct offer *o = market_offer_at(&b->market, skus[i], user_class, true);
         if (o)
             ret[found++] = o;
     }

@@ -12,6 +12,8 @@
 #include "planner/reserve/reserve_cards.h"
 #include "planner/reserve/reserve_try.h"
 
+enum { SIZINGS_MAX = 16, SIZINGS_LEAN = 4, STRONGEST = 3 };
+
 /* The cheapest machines of different classes of cards, cheapest first, and the one that takes the fewest machines. */
 struct reserve_ranking {
     struct reserve_best best[RESERVE_ALTERNATIVES_MAX], fewest;
@@ -118,9 +120,9 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
     double month, hour;
-    if (!market_gpu_allowed(b, gpu))
+    if (!market_gpu_allowed(&b->market, gpu))
         return INFINITY;
-    market_least(b, g, &month, &hour);
+    market_least(&b->market, g, &month, &hour);
     if (isinf(month))
         return INFINITY;
     double hours = r->serving.hours_per_day > 0 ? r->serving.hours_per_day : 24;
@@ -152,7 +154,7 @@ static double strength(const struct gpu *g)
 static int try_strongest(struct build *b, struct reserve_plan *r, struct gpu_bound *left, size_t n_left,
                          struct reserve_hours h, struct reserve_ranking *ranking, struct err *err)
 {
-    for (int round = 0; round < RESERVE_STRONGEST; round++) {
+    for (int round = 0; round < STRONGEST; round++) {
         size_t best = n_left;
         for (size_t i = 0; i < n_left; i++)
             if (isfinite(left[i].least) && (best == n_left || strength(left[i].gpu) > strength(left[best].gpu)))
@@ -187,12 +189,12 @@ static int search(struct build *b, struct reserve_plan *r, struct reserve_hours 
     for (size_t g = 0; g < b->catalog->n_gpus; g++)
         order[g] = (struct gpu_bound){&b->catalog->gpus[g], least_cost(b, r, g)};
     qsort(order, b->catalog->n_gpus, sizeof *order, by_least);
-    int limit = b->lean ? RESERVE_SIZINGS_LEAN : RESERVE_SIZINGS_MAX;
+    int limit = b->lean ? SIZINGS_LEAN : SIZINGS_MAX;
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     size_t g = 0;
     for (; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
         if (ranking->n >= wanted && ranking->best[wanted - 1].over == 0 &&
-            order[g].least * b->rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
+            order[g].least * b->market.rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
         if (try_gpu(b, r, order[g].gpu, h, ranking, err) != 0)
             return -1;
@@ -330,7 +332,7 @@ static int build_without(struct build *b, int lifted, double bits, struct build 
         w->constraints.n_gpus = w->constraints.n_providers = 0;
     if (bits > 0)
         w->serving.weight_bits = bits;
-    struct plan_request q = {b->catalog, w, b->as_of};
+    struct plan_request q = {b->catalog, w, b->day.as_of};
     if (build_init(child, &q, b->arena, err) != 0)
         return -1;
     child->lean = b->lean;
@@ -375,15 +377,6 @@ int reserve_build(struct build *b, struct err *err)
             else if (lifted == LIMITS_NONE_LIFTED && child->reserve.why_not.code != NULL)
                 b->reserve.why_not = child->reserve.why_not; /* what stops it even so */
         }
-    return 0;
-}
-
-double reserve_change(const struct build *b, const struct reserve_plan *r, double load)
-{
-    if (load < 1 && b->a.load_low < 1)
-        return (double)(r->net_low - r->net) * fmin(1, (1 - load) / (1 - b->a.load_low));
-    if (load > 1 && b->a.load_high > 1)
-        return (double)(r->net_high - r->net) * fmin(1.5, (load - 1) / (b->a.load_high - 1));
     return 0;
 }
 

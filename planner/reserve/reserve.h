@@ -8,9 +8,6 @@
  * carry is an answer (b->reserve.missing, with notes). */
 int reserve_build(struct build *b, struct err *err);
 
-/* Net amount that a load of `load` times the expected one adds or saves; linear between the sized ends. */
-double reserve_change(const struct build *b, const struct reserve_plan *r, double load);
-
 /* The reserve as an option shows it. */
 void reserve_answer(const struct reserve_plan *r, struct reserve *ret);
 

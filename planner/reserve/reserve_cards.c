@@ -38,9 +38,10 @@ static size_t on_sale(const struct build *b, const struct reserve_plan *r, const
     size_t n = 0;
     for (size_t g = 0; g < b->catalog->n_gpus; g++) {
         double month, hour;
-        if (!market_gpu_allowed(b, &b->catalog->gpus[g]) || bytes > 16 * b->catalog->gpus[g].usable_gib * 1073741824.0)
+        if (!market_gpu_allowed(&b->market, &b->catalog->gpus[g]) ||
+            bytes > 16 * b->catalog->gpus[g].usable_gib * 1073741824.0)
             continue;
-        market_least(b, g, &month, &hour);
+        market_least(&b->market, g, &month, &hour);
         if (isfinite(month) || isfinite(hour))
             ret[n++] = &b->catalog->gpus[g];
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/costing/cover.h"
 
 double reserve_peak_hours(const struct build *b, const struct serving *load)
 {
@@ -41,24 +42,28 @@ static void fill_days(struct tariff_day *days, size_t n, int32_t hours_milli)
         days[i] = (struct tariff_day){(int32_t)i, hours_milli, 0, false};
 }
 
+/* So many of one SKU that work as long every day; nothing where there are none. */
+static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units)
+{
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    if (units <= 0)
+        return 0;
+    fill_days(days, n, hours_milli);
+    return cover_level(c, days, n, units);
+}
+
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units, struct bill *bill,
                  int64_t *ret_net, int64_t *ret_tax)
 {
-    struct tariff_day all_day[TARIFF_DAYS_MAX], peak[TARIFF_DAYS_MAX];
-    struct cover_days levels[2];
-    size_t n = 0;
+    struct cover cover;
     if (h.peak_milli >= h.base_milli)
         base = units;
-    fill_days(all_day, h.days, h.base_milli);
-    if (base > 0)
-        levels[n++] = (struct cover_days){all_day, h.days, base};
-    fill_days(peak, h.days, h.peak_milli);
-    if (units > base)
-        levels[n++] = (struct cover_days){peak, h.days, units - base};
-    costing_start(bill);
-    if (costing_cover_levels(o, by_card, levels, n, bill) != 0 || bill->failed)
+    bill_start(bill);
+    cover_start(&cover, o, by_card, NULL, bill);
+    if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
+        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 || cover_end(&cover) != 0 || bill->failed)
         return -1;
-    return costing_sum(bill, ret_net, ret_tax);
+    return bill_sum(bill, ret_net, ret_tax);
 }
 
 int reserve_machines(const struct offer *o, bool by_card, int units)
@@ -176,10 +181,10 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
     struct serving load = r->serving;
     struct market_query q = {.gpu = gpu,
                              .provider_kinds = MARKET_ANY_PROVIDER & ~(1u << PROVIDER_UNIVERSITY),
-                             .data_stays = b->data_at_home,
+                             .data_stays = b->market.data_at_home,
                              .serves = true};
     const size_t most = at_most < RESERVE_OFFERS_MAX ? at_most : RESERVE_OFFERS_MAX;
-    size_t found = market_find(b, &q, offers, most);
+    size_t found = market_find(&b->market, &q, offers, most);
     *ret = (struct reserve_best){0};
     r->any_offer |= found > 0;
     if (!b->workload->serving.stated && load.weight_bits <= 0)
@@ -189,7 +194,7 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
     if (ret->over == 0)
         return 0;
     q.nodes = reserve_machines(ret->offer, ret->by_card, ret->units); /* a dearer supplier who has so many */
-    return try_offers(b, r, offers, market_find(b, &q, offers, most), &load, h, ret, err);
+    return try_offers(b, r, offers, market_find(&b->market, &q, offers, most), &load, h, ret, err);
 }
 
 static struct offer only(const struct offer *o, bool by_card, enum pricing_mode mode)

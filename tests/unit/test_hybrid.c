@@ -5,6 +5,7 @@
 
 #include "planner/drafting/quality.h"
 #include "planner/offers/hybrid_serving.h"
+#include "planner/offers/kinds.h"
 #include "planner/offers/option_hybrid.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"

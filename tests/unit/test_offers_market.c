@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "planner/drafting/build.h"
+#include "planner/market/market_index.h"
 #include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
 
@@ -54,7 +55,7 @@ Test(offers_market, bounds_are_below_every_price)
     const struct market_index *m = catalog()->market;
     size_t priced = 0;
     for (size_t i = 0; i < catalog()->n_skus; i++) {
-        const struct offer *o = market_offer(b, &catalog()->skus[i], "partner");
+        const struct offer *o = market_offer(&b->market, &catalog()->skus[i], "partner");
         if (o == NULL)
             continue;
         priced++;
@@ -69,7 +70,7 @@ Test(offers_market, bounds_are_below_every_price)
 static bool allowed(const struct build *b, const struct sku *s, const struct market_query *q)
 {
     return s->gpu == q->gpu && (q->provider_kinds & 1u << s->provider->kind) && s->max_nodes >= q->nodes &&
-           (!q->data_stays || s->provider->data_stays) && market_provider_allowed(b, s->provider, false);
+           (!q->data_stays || s->provider->data_stays) && market_provider_allowed(&b->market, s->provider, false);
 }
 
 Test(offers_market, finds_the_cheapest)
@@ -87,11 +88,11 @@ Test(offers_market, finds_the_cheapest)
                                      .nodes = (int)(k % 2) + 1,
                                      .data_stays = k == 1};
             const struct offer *found[2];
-            size_t n = market_find(b, &q, found, 2);
+            size_t n = market_find(&b->market, &q, found, 2);
             double least = INFINITY;
             for (size_t i = 0; i < catalog()->n_skus; i++) {
                 const struct sku *s = &catalog()->skus[i];
-                const struct offer *o = allowed(b, s, &q) ? market_offer(b, s, NULL) : NULL;
+                const struct offer *o = allowed(b, s, &q) ? market_offer(&b->market, s, NULL) : NULL;
                 least = o != NULL ? fmin(least, month_of(o)) : least;
             }
             cr_expect_eq(n > 0, isfinite(least), "%s in %s", q.gpu->id, cities[k] != NULL ? cities[k] : "any city");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "planner/drafting/quality.h"
+#include "planner/offers/kinds.h"
 #include "planner/offers/option_university.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"

@@ -1,0 +1,43 @@
+/* reserve_plan.h — the inference reserve as part of an option: which machines, and its lines of the bill.
+ *
+ * Found by planner/reserve/; here is what reckoning an option takes of it, so that a bill needs to know nothing of how
+ * a load is sized.
+ */
+#ifndef SUANPAN_PLANNER_COSTING_RESERVE_PLAN_H
+#define SUANPAN_PLANNER_COSTING_RESERVE_PLAN_H
+
+#include "planner/core/assume.h"
+#include "planner/core/plan.h"
+#include "planner/market/offer.h"
+#include "planner/serving/serving.h"
+
+enum { RESERVE_LINES_MAX = 8 };
+
+/* The reserve of the plan: the load sized on the cheapest suitable machine, the same for every option. */
+struct reserve_plan {
+    const char *basis;         /* "sized", "default", "none" */
+    const struct offer *offer; /* NULL: none, or nothing suitable (then `missing` says why) */
+    struct serving serving;    /* load with its defaults in place */
+    struct serving_sizing sizing;
+    bool by_card;
+    int units; /* nodes, or cards where by_card; *_low/_high: band of the load */
+    int units_low, units_high;
+    int base, base_low, base_high; /* of them all day; the rest for the peak's hours */
+    double months, peak_hours;
+    int64_t net, tax, net_low, net_high, deposit;
+    struct cost_line lines[RESERVE_LINES_MAX];
+    size_t n_lines;
+    struct note_list notes;
+    struct reserve_way ways[RESERVE_WAYS_MAX]; /* not in re-plans */
+    struct reserve_card cards[RESERVE_CARDS_MAX];
+    size_t n_ways, n_cards;
+    int over; /* machines beyond what the supplier lists: only he knows whether they are free */
+    bool any_offer, missing;
+    struct note why_not; /* of the card that came nearest to carrying it */
+};
+
+/* Net amount, minor units, that a load of `load` times the expected one adds or saves; linear between the sized ends.
+ */
+double reserve_plan_change(const struct assume *a, const struct reserve_plan *r, double load);
+
+#endif
