@@ -1,6 +1,7 @@
 /* iteration_stats.c — how long iterations take and how much that varies, warm-up and pauses left out.
  *
- * Left out are: the first iteration (start-up, compilation) and those after it that are still far above the median; an
+ * Left out are: the first iteration (start-up, compilation) and those after it that are still far above the median, or
+ * a second one far below it; an
  * iteration that an evaluation or a checkpoint was logged with, where it is well above the median; and spikes that a
  * pause explains: a lone one, some far apart, or some at one fixed distance as evaluations are. A data path that cannot
  * keep up has many, and a loader with eight workers is slow every eighth time: distances that are numbers of workers
@@ -13,6 +14,7 @@
 #include "planner/diagnosis/readers.h"
 
 #define WARMUP_FACTOR 1.5 /* of the median of the rest: still warming up */
+#define QUEUED_FACTOR 2.0 /* below the median: JAX returns from its second step before the card has done it */
 #define WARMUP_SHARE 5    /* at most every fifth iteration, but two in any case */
 #define PAUSE_FACTOR 1.5  /* of the median, with an evaluation or checkpoint logged */
 #define SPIKE_FACTOR 3.0  /* of the median, without any word about it */
@@ -58,8 +60,13 @@ static size_t warmup_length(const double *times, size_t n, double *scratch)
     if (n < 3)
         return 0;
     size_t most = n / WARMUP_SHARE > 2 ? n / WARMUP_SHARE : 2, w = 1;
-    while (w < most && w + 2 < n && times[w] > WARMUP_FACTOR * median(times + w + 1, n - w - 1, scratch))
+    while (w < most && w + 2 < n) {
+        double rest = median(times + w + 1, n - w - 1, scratch);
+        bool queued = w == 1 && times[w] < rest / QUEUED_FACTOR;
+        if (!(times[w] > WARMUP_FACTOR * rest) && !queued)
+            break;
         w++;
+    }
     return w;
 }
 

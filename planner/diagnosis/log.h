@@ -35,6 +35,17 @@ struct log_bars {
     size_t n, cap;
 };
 
+/* Waiting for data, and the iteration it was printed with. */
+struct log_wait {
+    double data_s, time_s;
+    int rank;
+};
+
+struct log_waits {
+    struct log_wait *items;
+    size_t n, cap;
+};
+
 /* The columns of a table of times; columns 0 = none so far. */
 struct log_table {
     int key, column, columns;
@@ -49,7 +60,7 @@ struct log {
     double list_unit_s;
     struct log_times times, steps;
     struct log_bars bars;
-    double data_sum, data_time_sum; /* waiting for data, and the iterations it was printed with */
+    struct log_waits waits;
     bool saw_pause;
     struct iteration_stats *stats; /* figures taken along the way */
 };
@@ -71,7 +82,7 @@ void log_take_times(struct log *l, const char *line, int rank);
 /* The number of the step a line is about and which word numbers it; -1 when none. */
 int log_step_of(const char *line, double *ret_step);
 void log_take_step(struct log *l, const char *line, int rank);
-void log_take_figures(struct log *l, const char *line);
+void log_take_figures(struct log *l, const char *line, int rank);
 /* True when the line holds a bar (of training or not). */
 bool log_take_bars(struct log *l, const char *line);
 /* The name of the framework a line gives away; NULL when none. */

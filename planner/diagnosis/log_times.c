@@ -44,6 +44,8 @@ static const struct key {
     {"elapsed_time_per_iteration_ms", AFTER, MS, NULL, EXACT}, /* Nanotron */
     {"elapsed time per iteration", AFTER, MS, NULL, EXACT},    /* Megatron-LM */
     {"train_time", AFTER, S, "forward_time", EXACT},           /* ESPnet, whose iter_time is the wait for data */
+    {"train_time", AFTER_UNIT, S, "step_avg", EXACT},          /* modded-nanogpt: since the start */
+    {"current step time", AFTER, S, NULL, EXACT},              /* fms-fsdp, beside its overall mean */
     {"iter time", AFTER, S, NULL, EXACT},                      /* DeepSpeed pipelines, LitGPT */
     {"iter_time", AFTER, S, NULL, EXACT},                      /* DLLogger */
     {"train_iter_time", AFTER, S, NULL, EXACT},
@@ -112,9 +114,12 @@ static const struct key {
     {"elapsed", AFTER_UNIT, S, "iter", PROSE},
     {"duration_ms", AFTER, MS, "step", PROSE},
     {"duration", AFTER_UNIT, S, "step", PROSE},
-    {"interval_steps_per_second", RATE, S, NULL, EXACT}, /* PaddleNLP */
-    {"batches_per_sec", RATE, S, NULL, EXACT},           /* Composer */
-    {"global_step/sec", RATE, S, NULL, EXACT},           /* TensorFlow estimators */
+    {"interval_steps_per_second", RATE, S, NULL, EXACT},  /* PaddleNLP */
+    {"throughput/batches_per_sec", RATE, S, NULL, EXACT}, /* Composer, whose device/... is a card's share of it */
+    {"device/batches_per_second", RATE, S, NULL, EXACT},  /* OLMo */
+    {"speed:", RATE, S, "step/s", EXACT},                 /* Paddle's examples */
+    {"speed:", RATE, S, "steps/s", EXACT},
+    {"global_step/sec", RATE, S, NULL, EXACT}, /* TensorFlow estimators */
     {"steps_per_second", RATE, S, NULL, EXACT},
     {"steps_per_sec", RATE, S, NULL, EXACT},
     {"steps/sec", RATE, S, NULL, EXACT},
@@ -180,6 +185,16 @@ int log_key_named(const char *name, size_t n, double *ret_unit_s)
     return -1;
 }
 
+/* What people put between a word and its number: its length, 0 for none. */
+static size_t filler(const char *p)
+{
+    static const char *const words[] = {"：", "约", "大约", "为", "是", "about ", "~", "≈"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (text_starts(p, words[i]))
+            return strlen(words[i]);
+    return 0;
+}
+
 /* From behind the word to its number: blanks, quotes, colons, "(ms)", "in s". The unit named on the way. */
 static const char *to_number(const char *p, double *unit)
 {
@@ -194,8 +209,8 @@ static const char *to_number(const char *p, double *unit)
         } else if (text_starts(p, " in ") && unit_at(p + 4) > 0) {
             *unit = unit_at(p + 4);
             p += strcspn(p + 4, ":= ") + 4;
-        } else if (text_starts(p, "：")) {
-            p += strlen("：");
+        } else if (filler(p) > 0) {
+            p += filler(p);
         } else if (*p == ' ' || *p == '\t' || *p == '"' || *p == '\'' || *p == ':' || *p == '=')
             p++;
         else
@@ -211,6 +226,10 @@ static double value_after(const struct key *k, const char *p)
     p = to_number(p, &unit);
     if (p == NULL || !text_number(&p, &v) || (*p == ':' && text_is_digit(p[1]))) /* 12:30 is a time of day */
         return NAN;
+    if (*p == 'k' && !text_is_alnum(p[1])) { /* "1.21k": Nanotron shortens milliseconds, too */
+        v *= 1000;
+        p++;
+    }
     const char *behind = text_skip_blanks(p);
     double printed = unit_at(behind) > 0 ? unit_at(behind) : unit; /* behind the number, or named before it */
     unit = k->unit_s;
@@ -274,6 +293,18 @@ static bool stands_before(const struct key *k)
     return k->form == BEFORE || k->form == RATE_BEFORE;
 }
 
+/* "overall step time", "avg step time" beside the step's own: a mean over the run so far. */
+static bool is_of_run(const char *line, const char *word)
+{
+    static const char *const words[] = {"overall "};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if ((size_t)(word - line) >= n && strncmp(word - n, words[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
 static double find_value(const struct key *k, const char *line)
 {
     if (k->form == PARTS) {
@@ -284,6 +315,8 @@ static double find_value(const struct key *k, const char *line)
         p = stands_before(k) ? text_seek(p, k->word) : text_seek_word(p, k->word);
         if (p == NULL)
             return NAN;
+        if (!stands_before(k) && is_of_run(line, p))
+            continue;
         double v = stands_before(k) ? value_before(k, line, p) : value_after(k, p + strlen(k->word));
         if (isfinite(v) && v > 0 && v < LONGEST_S)
             return v;

@@ -17,6 +17,7 @@
 #define SUMMARY_MOST 5        /* so few times ... */
 #define SUMMARY_FACTOR 4      /* ... beside so many times as many steps */
 #define CUMULATIVE_MIN 5      /* fewer that grow may well be iterations that became slower */
+#define RECORD_MAX 4096       /* bytes of one wrapped record */
 #define CUMULATIVE_FACTOR 2.0 /* of the first, too */
 
 static bool any_of(const char *line, const char *const *words, size_t n)
@@ -52,7 +53,7 @@ static void take_line(struct log *l, const char *line)
     if (name != NULL && l->stats->framework == NULL)
         l->stats->framework = name;
     if (log_take_bars(l, line) && text_seek(line, "timing") == NULL) {
-        log_take_figures(l, line);
+        log_take_figures(l, line, LOG_RANK_NONE);
         return;
     }
     if (any_of(line, evaluation, sizeof evaluation / sizeof *evaluation)) {
@@ -65,7 +66,7 @@ static void take_line(struct log *l, const char *line)
     size_t before = l->times.n;
     log_take_times(l, line, rank);
     log_take_step(l, line, rank);
-    log_take_figures(l, line);
+    log_take_figures(l, line, rank);
     if (l->times.n > before)
         l->saw_pause = false;
     if (any_of(line, pause, sizeof pause / sizeof *pause))
@@ -238,10 +239,66 @@ static bool is_summary(const struct log *l, size_t times)
     return times < SUMMARY_MOST && (steps > SUMMARY_FACTOR * times || l->bars.n > SUMMARY_FACTOR * times);
 }
 
+/* How much of the steady iterations was waiting for data: what the first ones wait for (workers that start, a cold
+ * cache) says nothing of the run. NAN where nothing was printed. */
+static double data_share(const struct log *l, const struct iteration_stats *s)
+{
+    double data = 0, time = 0;
+    int lowest = LOG_RANK_NONE;
+    for (size_t i = 0; i < l->waits.n; i++)
+        if (l->waits.items[i].rank >= 0 && (lowest < 0 || l->waits.items[i].rank < lowest))
+            lowest = l->waits.items[i].rank;
+    size_t of_rank = 0, left_out = s->warmup_left_out > 0 ? s->warmup_left_out : 1;
+    for (size_t i = 0; i < l->waits.n; i++)
+        of_rank += l->waits.items[i].rank == lowest;
+    for (size_t i = 0, seen = 0; i < l->waits.n; i++) {
+        const struct log_wait *w = &l->waits.items[i];
+        if (w->rank != lowest || (seen++ < left_out && of_rank > left_out))
+            continue;
+        data += w->data_s;
+        time += w->time_s;
+    }
+    return time > 0 ? data / time : NAN;
+}
+
+/* Whether `next` goes on with the line up to `end`, a record of Megatron's that a terminal or a chat wrapped: such end
+ * in a bar. */
+static bool goes_on(char *line, char *end, const char *next)
+{
+    const char *last = end;
+    next = text_skip_blanks(next);
+    while (last > line && text_is_blank(last[-1]))
+        last--;
+    if (last == line || end - line > RECORD_MAX || last[-1] == '|' || *next == '\0' || *next == '\n' || *next == '[' ||
+        text_starts(next, "iteration"))
+        return false;
+    char kept = *end;
+    *end = '\0';
+    bool record = text_seek(line, "consumed samples") != NULL || text_seek(line, "elapsed time") != NULL;
+    *end = kept;
+    return record;
+}
+
+static void join_wrapped(char *text)
+{
+    char *to = text, *line = text;
+    for (char *p = text; *p != '\0'; p++) {
+        *to = *p;
+        if (*p != '\n')
+            to++;
+        else if (!goes_on(line, to, p + 1))
+            line = ++to;
+        else if (!text_is_blank(p[1]) && to > line && !text_is_blank(to[-1]))
+            *to++ = ' ';
+    }
+    *to = '\0';
+}
+
 void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret)
 {
     struct log l = {.arena = arena, .stats = ret};
     text_lower(text);
+    join_wrapped(text);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
         take_line(&l, line);
     size_t n, n_smoothed;
@@ -261,8 +318,8 @@ void read_training_log(char *text, struct arena *arena, struct iteration_stats *
         from_times(&l, smoothed, n_smoothed, ret);
         ret->smoothed = true;
     }
-    if (ret->read && l.data_time_sum > 0)
-        ret->data_share = l.data_sum / l.data_time_sum;
+    if (ret->read)
+        ret->data_share = data_share(&l, ret);
     if (ret->read && ret->framework == NULL && l.bars.n > 0)
         ret->framework = "tqdm";
 }

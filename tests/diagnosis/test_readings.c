@@ -193,12 +193,16 @@ static void check_iterations(struct check *c)
         {"steady_ms_mean", s->steady_mean_s * 1000, 0.005},
         {"steady_cv", s->steady_cv, 0.02},
         {"samples_per_s", s->samples_per_s, 0.005},
+        {"tokens_per_s", s->tokens_per_s, 0.005},
         {"tokens_per_s_per_gpu", s->tokens_per_s_per_gpu, 0.005},
         {"peak_memory_gb", s->peak_memory_gb / 1.073741824, 0.005},
+        {"data_share", s->data_share, 0.005},
+        {"global_batch", s->global_batch, 0},
+        {"peak_memory_bytes", s->peak_memory_gb * 1e9, 0.005},
         {"peak_memory_mib", s->peak_memory_gb / 1.048576e-3, 0.005},
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        if (json_is_number(json_object_get(e, figures[i].member)))
+        if (json_object_get(e, figures[i].member) != NULL)
             number_is(c, figures[i].member, figures[i].got, json_object_get(e, figures[i].member),
                       figures[i].tolerance);
     if (json_is_number(json_object_get(e, "cv"))) /* printed with three decimals */
