@@ -58,6 +58,7 @@
     X(layer_us_dense, "serve.layer_us/dense")                                                                          \
     X(layer_us_moe, "serve.layer_us/moe")                                                                              \
     X(layer_us_mla, "serve.layer_us_extra/mla")                                                                        \
+    X(layer_us_moe_fp8, "serve.layer_us_extra/moe_8bit")                                                               \
     X(layer_us_local, "serve.layer_us/local")                                                                          \
     X(layer_us_eager, "serve.layer_us/eager")                                                                          \
     X(layer_us_no_graphs, "serve.layer_us/no_graphs")                                                                  \

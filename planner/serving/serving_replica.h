@@ -26,9 +26,10 @@ struct engine_traits {
     enum engine_kind kind;
     bool known; /* named by the caller */
     bool version_known;
-    double version; /* major * 1000 + minor: 0.19 -> 19, 1.2 -> 1002; the newest class when not stated */
+    double version; /* major * 1000 + minor + patch / 1000: 0.19 -> 19, 1.2 -> 1002; the newest class when not stated */
     bool old_collectives;
     bool overlapped_host; /* scheduler runs beside the GPU (SGLang, TensorRT-LLM 1.x) */
+    bool tuned_cdna3;     /* its layers with experts cost no more there than elsewhere */
     bool eager;           /* no CUDA graphs */
 };
 

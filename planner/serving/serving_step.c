@@ -69,6 +69,8 @@ static double layer_seconds(const struct replica *r)
     double us = r->moe ? k->layer_us_moe : k->layer_us_dense;
     if (r->mla)
         us += k->layer_us_mla;
+    if (r->moe && r->wt.math == MATH_8)
+        us += k->layer_us_moe_fp8;
     if (r->engine.kind == EK_LOCAL)
         us = k->layer_us_local;
     if (r->engine.kind == EK_EAGER)
@@ -77,7 +79,7 @@ static double layer_seconds(const struct replica *r)
         us = fmax(us, k->layer_us_no_graphs);
     if (r->card.npu)
         us = k->layer_us_npu;
-    if (r->card.cdna3 && r->moe)
+    if (r->card.cdna3 && r->moe && !r->engine.tuned_cdna3)
         us *= k->layer_factor_cdna3;
     return us * 1e-6;
 }
