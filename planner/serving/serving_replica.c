@@ -299,6 +299,15 @@ static enum engine engine_of_format(enum weight_format f)
     return f == WF_EXL2 ? ENGINE_EXLLAMAV2 : f == WF_Q4F16 ? ENGINE_MLC : ENGINE_UNSTATED;
 }
 
+/* Checkpoints that NVIDIA's tools pack (4-bit floats; 8-bit ones for TensorRT-LLM) name an 8-bit cache, and engines
+ * follow what a checkpoint names. */
+static double checkpoint_kv_bits(const struct serving *s, const struct replica *r)
+{
+    bool native8 = r->wt.math == MATH_8 && r->wt.fp8;
+    bool named = s->weight_format == WF_NVFP4 || (native8 && r->engine.id == ENGINE_TENSORRT_LLM) || r->engine.id == ENGINE_ATOM;
+    return named ? 8 : 16;
+}
+
 int replica_resolve(const struct serving_constants *k, const struct model *m, const struct serving *s,
                     const struct shape *shape, const struct layout *layout, struct replica *ret, struct err *err)
 {
@@ -318,7 +327,7 @@ int replica_resolve(const struct serving_constants *k, const struct model *m, co
         ret->ep = ret->tp; /* experts stay whole where attention is not cut */
     ret->mtp = s->speculative_mtp;
     ret->mla = m->kv_lora_rank > 0;
-    ret->kv_bits = s->kv_bits > 0 ? s->kv_bits : 16;
+    ret->kv_bits = s->kv_bits > 0 ? s->kv_bits : checkpoint_kv_bits(s, ret);
     split_params(ret);
     replicate(ret);
     stack_of(ret);

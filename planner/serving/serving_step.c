@@ -24,7 +24,7 @@ static double gemm_rate(const struct replica *r, enum math_kind math)
         rate = r->card.f8 * k->gemm8;
     if (math == MATH_4)
         rate = r->card.f4 * k->gemm4;
-    return rate * (!r->card.amd ? 1 : r->moe ? k->gemm_amd_moe : k->gemm_amd);
+    return rate * (!r->card.amd ? 1 : r->moe && r->card.cdna3 ? k->gemm_amd_moe : k->gemm_amd);
 }
 
 /* Formats that pack experts only leave the rest in 16 bits. */
@@ -107,7 +107,7 @@ static double tile_rows(const struct replica *r)
  * ranks by chance, and a step lasts as long as the last of them. */
 static double imbalance(double ranks, double mean, double spread)
 {
-    return ranks > 1 && mean > 0 ? 1 + sqrt(2 * log(ranks) * spread / mean) : 1;
+    return ranks > 1 && mean > 0 ? 1 + sqrt(log(ranks) * spread / mean) : 1;
 }
 
 /* Routed experts for `tokens` rows: what is read beside what is multiplied, and what is moved. */
