@@ -251,7 +251,7 @@ static double speculation_gain(const struct replica *r, double batch)
     double share = fmin(1, fmax(0, log2(fmax(batch, 1) / 4) / 5)); /* 0 at 4, 1 at 128 */
     double gain = r->k->mtp_gain_few + share * (r->k->mtp_gain_many - r->k->mtp_gain_few);
     /* SGLang gives up running its scheduler beside the card while it drafts. */
-    return r->engine.id == ENGINE_SGLANG ? 1 + (gain - 1) * r->k->mtp_kept_sglang : gain;
+    return r->engine.id == ENGINE_SGLANG ? 1 + (gain - 1) * (1 - share * (1 - r->k->mtp_kept_sglang)) : gain;
 }
 
 /* Models known by the work of one pass (diffusion, vision): a request is `output` passes, and what runs together takes
