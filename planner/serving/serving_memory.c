@@ -58,23 +58,24 @@ static double prefill_bytes(const struct replica *r, double tokens)
 static double vllm_activation(const struct replica *r, const struct serving_point *p)
 {
     const struct serving_constants *k = r->k;
+    bool first = r->engine.version < VLLM_V1, large = r->card.large && !first;
     double tokens = serving_batched_tokens(r, p);
-    if (r->engine.version < VLLM_V1) {
-        bool chunked = r->engine.version >= VLLM_CHUNKS_LONG && p->max_len > CHUNKED_FROM;
-        return prefill_bytes(r, p->batched_tokens > 0 || chunked ? tokens : fmax(p->max_len, tokens));
-    }
-    double seqs = p->max_seqs > 0 ? p->max_seqs : r->card.large ? k->max_seqs_large_card : k->max_seqs;
-    bool fat = r->engine.version < VLLM_LEAN_SAMPLER && r->card.large;
+    double seqs = p->max_seqs > 0 ? p->max_seqs : large ? k->max_seqs_large_card : k->max_seqs;
+    bool fat = first || (r->engine.version < VLLM_LEAN_SAMPLER && large);
     double sampler = (fat ? k->sampler_factor_old : k->sampler_factor) * 4 * seqs * r->m->vocab;
-    return fmax(sampler, prefill_bytes(r, fmin(tokens, fmax(1, p->max_len))));
+    bool chunked = p->batched_tokens > 0 || (r->engine.version >= VLLM_CHUNKS_LONG && p->max_len > CHUNKED_FROM);
+    double prefill = first && !chunked ? fmax(p->max_len, tokens) : first ? tokens : fmin(tokens, fmax(1, p->max_len));
+    return fmax(sampler, prefill_bytes(r, prefill));
 }
 
 static double vllm_overhead(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
-    bool many = r->tp > 1, old = r->engine.version < VLLM_LEAN_SAMPLER;
-    double gib = old ? (many ? k->non_torch_many_old_gib : k->non_torch_one_old_gib)
-                     : (many ? k->non_torch_many_gib : k->non_torch_one_gib);
+    double version = r->engine.version;
+    bool middle = version >= VLLM_V1 && version < VLLM_LEAN_SAMPLER, many = r->tp > 1;
+    double gib = middle ? k->non_torch_one_old_gib : k->non_torch_one_gib;
+    if (many && r->card.multicast && r->link == INTRA_NVSWITCH) /* buffers of reductions inside the switch */
+        gib = version < VLLM_LEAN_SAMPLER ? k->non_torch_many_old_gib : k->non_torch_many_gib;
     if (r->engine.version >= VLLM_GRAPHS_INSIDE && r->engine.version_known && !r->engine.eager)
         gib += k->graphs_gib;
     return gib * SERVING_GIB;

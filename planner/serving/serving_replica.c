@@ -53,6 +53,7 @@ int card_traits_of(const struct serving_constants *k, const struct shape *shape,
     ret->old_hbm = ret->hbm && (g->gpu_class == GPU_AMPERE || g->gpu_class == GPU_VOLTA || g->gpu_class == GPU_CDNA2);
     ret->grace = strncmp(g->id, "gb", 2) == 0 || strncmp(g->id, "gh", 2) == 0;
     ret->large = ret->usable / SERVING_GIB >= k->large_card_gib && ret->f16 >= k->large_card_tflops * 1e12;
+    ret->multicast = g->gpu_class == GPU_HOPPER || g->gpu_class == GPU_BLACKWELL;
     ret->rare = g->gpu_class == GPU_CLASS_OTHER || g->gpu_class == GPU_VOLTA || g->gpu_class == GPU_TURING ||
                 g->gpu_class == GPU_CDNA2 || ret->npu;
     return 0;

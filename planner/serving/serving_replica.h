@@ -50,8 +50,9 @@ struct card_traits {
     double usable;      /* bytes a framework sees */
     double label;       /* bytes on the label */
     bool amd, npu, hbm, old_hbm, grace, has_fp8, has_fp4, cdna3;
-    bool large; /* vLLM's large-card defaults */
-    bool rare;  /* few or no measurements of its class */
+    bool large;     /* vLLM's large-card defaults */
+    bool multicast; /* its switch reduces (Hopper and newer) */
+    bool rare;      /* few or no measurements of its class */
 };
 
 /* Bytes of weights by kind, of the whole model (one copy). */
