@@ -28,7 +28,4 @@ double advice_state_gb(const struct advice_terms *t, const struct workload *w);
 /* Steps in their order, the upgrade path, the scheduler and the form of supply into plan->staged_advice. */
 void advice_staged(struct advice *a);
 
-/* Lists the assumptions of advice, purchase, hybrid, university and supplier quality that this plan rests on. */
-int advice_assumptions(struct build *b, struct plan *plan);
-
 #endif

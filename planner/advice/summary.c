@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/advice/advice.h"
+#include "planner/advice/assumptions.h"
 #include "planner/costing/costing.h"
 #include "planner/diagnosis/diagnosis.h"
 #include "planner/offers/candidate.h"
@@ -170,41 +170,6 @@ static double cluster_break_even(struct build *b, const struct option_list *l)
     return high * tokens;
 }
 
-int summary_assumption(struct build *b, struct plan *plan, const char *name)
-{
-    const struct param *p = param_find(&b->params, name);
-    const struct workload *w = b->workload;
-    if (p == NULL)
-        return 0;
-    if (!arena_grow(b->arena, (void **)&plan->assumptions, &plan->cap_assumptions, plan->n_assumptions,
-                    sizeof *plan->assumptions))
-        return -1;
-    const char *source = p->source;
-    for (size_t i = 0; i < w->n_overrides; i++)
-        if (strcmp(w->overrides[i].name, name) == 0)
-            source = "request";
-    plan->assumptions[plan->n_assumptions++] = (struct plan_assumption){p->key, p->value, source, p->unit};
-    return 0;
-}
-
-static int list_assumptions(struct build *b, struct plan *plan)
-{
-    const struct workload *w = b->workload;
-    if (advice_assumptions(b, plan) != 0)
-        return -1;
-    for (size_t i = 0; assume_name(i) != NULL; i++)
-        if (summary_assumption(b, plan, assume_name(i)) != 0)
-            return -1;
-    for (size_t i = 0; i < w->n_overrides; i++) {
-        bool listed = false;
-        for (size_t j = 0; j < plan->n_assumptions && !listed; j++)
-            listed = strcmp(plan->assumptions[j].name, w->overrides[i].name) == 0;
-        if (!listed && summary_assumption(b, plan, w->overrides[i].name) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 static void list_assumed(const struct build *b, struct plan *plan)
 {
     const struct note_list *lists[] = {plan->n_options > 0 ? &plan->options[0].estimate.assumptions : NULL,
@@ -276,5 +241,5 @@ int summary_build(struct build *b, const struct option_list *ranked, const struc
     list_warnings(b, plan);
     plan->cluster_beats_single_at_tokens = cluster_break_even(b, ranked);
     list_assumed(b, plan);
-    return list_assumptions(b, plan) != 0 ? err_set(err, ERR_NOMEM, "no room for the assumptions") : 0;
+    return assumptions_list(b, plan) != 0 ? err_set(err, ERR_NOMEM, "no room for the assumptions") : 0;
 }

@@ -7,7 +7,4 @@
 int summary_build(struct build *b, const struct option_list *ranked, const struct spread *spreads, struct plan *plan,
                   struct err *err);
 
-/* Lists one assumption with its value and where it comes from; a name without a row is passed over. -1: no room. */
-int summary_assumption(struct build *b, struct plan *plan, const char *name);
-
 #endif

@@ -1,5 +1,5 @@
 /* launch_options.c — what follows the script's name on the command line, for each framework a layout needs. */
-#include "planner/takeaway/launch_text.h"
+#include "planner/takeaway/launch_options.h"
 
 #include <math.h>
 #include <string.h>

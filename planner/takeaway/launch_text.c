@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/takeaway/launch_options.h"
 #include "planner/takeaway/vendor.h"
 
 #define PORT 29500
@@ -165,15 +166,6 @@ void launch_text_kubernetes(struct buf *b, const struct launch_request *q)
     kubernetes_resources(b, q);
     buf_adds(b, "          volumeMounts:\n            - {name: shm, mountPath: /dev/shm}\n      volumes:\n"
                 "        - name: shm\n          emptyDir: {medium: Memory}\n");
-}
-
-const struct layout *launch_serving_layout(const struct launch_request *q)
-{
-    if (q->reserve && q->reserve->has_estimate && q->reserve->gpus > 0)
-        return &q->reserve->estimate.layout;
-    if (!q->workload->training.stated && q->workload->serving.stated && q->estimate->has_serving)
-        return &q->estimate->layout;
-    return NULL;
 }
 
 /* The engines' own words; an engine without a row is started like vLLM, whose command most of them copy. */

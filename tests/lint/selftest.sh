@@ -110,6 +110,15 @@ n=$((n + 2))
 ! "$here/globals.sh" "$tree/stateful.a" >/dev/null || { echo "selftest: globals.sh misses a counter"; failed=$((failed + 1)); }
 "$here/globals.sh" "$tree/constant.a" >/dev/null || { echo "selftest: globals.sh refuses a constant"; failed=$((failed + 1)); }
 
+# So are calls that come back to where they started.
+source_of() { printf '%s\n' "$2" | gcc -x c -fPIE -c -o "$tree/$1.o" -; }
+source_of low 'int low(void); int low(void) { return 1; }'
+source_of high 'int low(void); int high(void); int high(void) { return low(); }'
+n=$((n + 2))
+"$here/circles.sh" "$tree/low.o" "$tree/high.o" >/dev/null || { echo "selftest: circles.sh refuses two floors"; failed=$((failed + 1)); }
+source_of low 'int high(void); int low(void); int low(void) { return high(); }'
+! "$here/circles.sh" "$tree/low.o" "$tree/high.o" >/dev/null || { echo "selftest: circles.sh misses a circle"; failed=$((failed + 1)); }
+
 # check.sh: a report, a crash, a silent suite and a failing script each turn the run red; a good run is green.
 suite() { # suite NAME: standard input is the suite's script
     mkdir -p "$tree/build/v/tests" && cat >"$tree/build/v/tests/$1_suite" && chmod +x "$tree/build/v/tests/$1_suite"

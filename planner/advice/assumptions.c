@@ -1,9 +1,9 @@
-/* advice_assumptions.c — which of this part's assumptions an answer rests on, so that only those are listed. */
+/* assumptions.c — see assumptions.h. */
+#include "planner/advice/assumptions.h"
+
 #include <string.h>
 
-#include "planner/advice/advice.h"
-#include "planner/advice/summary.h"
-#include "planner/takeaway/launch.h"
+#include "planner/takeaway/launch_request.h"
 
 enum { ALWAYS = 0, TRAINS = 1 << 0, UNIVERSITY = 1 << 1, HYBRID = 1 << 2, BUDGET = 1 << 3, SENSITIVE = 1 << 4 };
 
@@ -58,6 +58,23 @@ static unsigned flags_of(const struct build *b, const struct plan *plan)
     return flags;
 }
 
+static int list_one(struct build *b, struct plan *plan, const char *name)
+{
+    const struct param *p = param_find(&b->params, name);
+    const struct workload *w = b->workload;
+    if (p == NULL)
+        return 0;
+    if (!arena_grow(b->arena, (void **)&plan->assumptions, &plan->cap_assumptions, plan->n_assumptions,
+                    sizeof *plan->assumptions))
+        return -1;
+    const char *source = p->source;
+    for (size_t i = 0; i < w->n_overrides; i++)
+        if (strcmp(w->overrides[i].name, name) == 0)
+            source = "request";
+    plan->assumptions[plan->n_assumptions++] = (struct plan_assumption){p->key, p->value, source, p->unit};
+    return 0;
+}
+
 /* The rows of every tier that supplies an option. */
 static int list_tiers(struct build *b, struct plan *plan)
 {
@@ -75,20 +92,39 @@ static int list_tiers(struct build *b, struct plan *plan)
         seen[n++] = tier;
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
             const char *name = arena_printf(b->arena, "tier_%s_%s", tier, figures[k]);
-            if (!name || summary_assumption(b, plan, name))
+            if (!name || list_one(b, plan, name))
                 return -1;
         }
     }
     return 0;
 }
 
-int advice_assumptions(struct build *b, struct plan *plan)
+/* Of advice, purchase, hybrid, university and supplier quality: only what this plan rests on. */
+static int list_followers(struct build *b, struct plan *plan)
 {
     const unsigned flags = flags_of(b, plan);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((rows[i].when & flags) == rows[i].when && summary_assumption(b, plan, rows[i].name))
+        if ((rows[i].when & flags) == rows[i].when && list_one(b, plan, rows[i].name))
             return -1;
-    if (b->trains && summary_assumption(b, plan, launch_learning_rate_key(b->training.method)))
+    if (b->trains && list_one(b, plan, launch_learning_rate_key(b->training.method)))
         return -1;
     return list_tiers(b, plan);
+}
+
+int assumptions_list(struct build *b, struct plan *plan)
+{
+    const struct workload *w = b->workload;
+    if (list_followers(b, plan) != 0)
+        return -1;
+    for (size_t i = 0; assume_name(i) != NULL; i++)
+        if (list_one(b, plan, assume_name(i)) != 0)
+            return -1;
+    for (size_t i = 0; i < w->n_overrides; i++) {
+        bool listed = false;
+        for (size_t j = 0; j < plan->n_assumptions && !listed; j++)
+            listed = strcmp(plan->assumptions[j].name, w->overrides[i].name) == 0;
+        if (!listed && list_one(b, plan, w->overrides[i].name) != 0)
+            return -1;
+    }
+    return 0;
 }

@@ -1,0 +1,36 @@
+/* launch_request.h — what the launch text of an option is written from, and what follows from it for every text. */
+#ifndef SUANPAN_PLANNER_TAKEAWAY_LAUNCH_REQUEST_H
+#define SUANPAN_PLANNER_TAKEAWAY_LAUNCH_REQUEST_H
+
+#include "planner/core/plan.h"
+
+struct launch_request {
+    const struct workload *workload;
+    const struct estimate *estimate; /* of the training machine, or of one replica where there is no training */
+    const struct shape *shape;       /* the machine of that estimate */
+    const struct sku *sku;           /* NULL = unknown supplier */
+    const struct reserve *reserve;   /* NULL = no service */
+    enum option_kind kind;
+    double learning_rate; /* launch_learning_rate */
+};
+
+/* The batch of one optimizer step as the launch text states it: global = micro x accumulation x dp. */
+struct launch_batch {
+    int micro, accumulation, dp, global;
+};
+
+struct launch_batch launch_batch_of(const struct workload *w, const struct estimate *e, const struct shape *s);
+
+/* True where the layout is one that a DeepSpeed configuration alone can express. */
+bool launch_uses_deepspeed(const struct workload *w, const struct layout *l);
+
+/* Key of the assumption that holds the learning rate written into the launch text for this method. */
+const char *launch_learning_rate_key(enum method m);
+
+/* What the card runs: a V100 that was asked for bf16 must not be told to enable it. */
+enum precision launch_precision(const struct launch_request *q);
+
+/* Layout of one serving replica; NULL where nothing is served. */
+const struct layout *launch_serving_layout(const struct launch_request *q);
+
+#endif
