@@ -121,6 +121,8 @@
     X(band_dense_python, "serve.band/dense_python")                                                                    \
     X(band_moe, "serve.band/moe")                                                                                      \
     X(band_single, "serve.band/single_stream")                                                                         \
+    X(band_single_eager, "serve.band/single_stream_eager")                                                             \
+    X(band_tpot, "serve.band/time_per_token")                                                                          \
     X(band_single_multi, "serve.band/single_stream_several_gpus")                                                      \
     X(band_unknown_engine, "serve.band_extra/unknown_engine")                                                          \
     X(band_size_only, "serve.band_extra/size_only")                                                                    \

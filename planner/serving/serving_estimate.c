@@ -64,6 +64,8 @@ static void add_notes(const struct replica *r, const struct serving_request *q, 
         note_num(note_num(note_add(&e->assumptions, "serving_ttft_is_a_mean"), "low_ms",
                           e->serving.ttft_ms * r->k->ttft_band_low),
                  "high_ms", e->serving.ttft_ms * r->k->ttft_band_high);
+    note_num(note_num(note_add(&e->assumptions, "serving_tpot_is_a_mean"), "low_ms", e->serving.tpot_ms / a->tpot_band),
+             "high_ms", e->serving.tpot_ms * a->tpot_band);
     if (e->fits == FITS_NO) {
         struct note *n = note_add(&e->warnings, "serving_memory_short");
         n->short_by = (a->memory.needed - a->memory.budget) / GB;

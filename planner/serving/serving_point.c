@@ -53,17 +53,23 @@ static double admission_cap(const struct replica *r, const struct point *p)
     return r->card.large ? k->max_seqs_large_card : k->max_seqs;
 }
 
-double replica_band(const struct replica *r, const struct point *p, bool size_only)
+static double band_of(const struct replica *r, const struct point *p)
 {
     const struct serving_constants *k = r->k;
-    bool single = !p->saturated && p->batch <= 1;
-    double band = k->band_dense_python;
-    if (single)
-        band = r->tp * r->pp > 1 ? k->band_single_multi : k->band_single;
-    else if (r->moe)
-        band = k->band_moe;
-    else if (r->engine.kind == EK_COMPILED)
-        band = k->band_dense;
+    if (!p->saturated && p->batch <= 1) {
+        if (r->engine.kind == EK_EAGER)
+            return k->band_single_eager;
+        return r->tp * r->pp > 1 ? k->band_single_multi : k->band_single;
+    }
+    if (r->moe)
+        return k->band_moe;
+    return r->engine.kind == EK_COMPILED ? k->band_dense : k->band_dense_python;
+}
+
+/* What is known less well widens both. */
+static double widened(const struct replica *r, double band, bool size_only)
+{
+    const struct serving_constants *k = r->k;
     if (!r->engine.known)
         band *= k->band_unknown_engine;
     if (size_only)
@@ -82,7 +88,9 @@ static struct replica_answer answer_of(const struct replica *r, const struct poi
     a.in_flight = p->saturated ? a.admitted : fmin(p->batch, a.admitted);
     struct load_point at = {a.in_flight, p->input, p->output, p->decode_only, p->scenario == SCEN_FIXED_BATCH};
     a.speed = serving_speed(r, &at);
-    a.band = replica_band(r, p, r->m->size_only);
+    double band = band_of(r, p);
+    a.band = widened(r, band, r->m->size_only);
+    a.tpot_band = widened(r, fmax(band, a.in_flight > 1 ? r->k->band_tpot : 1), r->m->size_only);
     return a;
 }
 

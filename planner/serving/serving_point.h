@@ -23,9 +23,9 @@ struct replica_answer {
     double in_flight; /* served at once: what was wanted, or what the cache holds where that is less */
     double admitted;  /* most the cache and the engine admit at these lengths */
     double band;      /* half-width factor of the 80 % interval of the throughput */
+    double tpot_band; /* the same of the mean time per token */
 };
 
 struct replica_answer replica_answer_at(const struct replica *r, const struct point *p);
-double replica_band(const struct replica *r, const struct point *p, bool size_only);
 
 #endif
