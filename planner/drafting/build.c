@@ -246,6 +246,18 @@ void build_refuse_host(struct build *b, enum option_kind kind, const struct sku 
              shape->host_memory_gb);
 }
 
+void build_refuse_memory(struct build *b, enum option_kind kind, const struct gpu *gpu, int cards,
+                         const struct estimate *e, double short_gb)
+{
+    const struct memory_estimate *m = &e->memory;
+    struct note *n = build_refuse(b, kind, "memory_wall");
+    if (n->n_args > 0 && n->short_by <= short_gb)
+        return;
+    n->short_by = short_gb;
+    note_num(note_num(note_text(n, "gpu", gpu->name), "cards", cards), "need_gb", m->total_gb);
+    note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", short_gb);
+}
+
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
 {
     const struct constraints *c = &b->workload->constraints;

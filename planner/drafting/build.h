@@ -86,6 +86,9 @@ struct note *build_refuse(struct build *b, enum option_kind kind, const char *co
 /* The offload that would make it fit is more than this machine's host memory; the smallest miss is told. */
 void build_refuse_host(struct build *b, enum option_kind kind, const struct sku *sku, const struct shape *shape,
                        const struct estimate *e);
+/* So many cards of this GPU together lack short_gb GB for the job; the smallest miss is told. */
+void build_refuse_memory(struct build *b, enum option_kind kind, const struct gpu *gpu, int cards,
+                         const struct estimate *e, double short_gb);
 /* Why nothing on offer could be tried for a kind (no price, city, data rule, lists), or which offers lack a price. */
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer);
 

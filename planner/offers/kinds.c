@@ -10,8 +10,8 @@ static const option_builder BUILDERS[KIND_COUNT] = {
     [KIND_UNIVERSITY_TIME] = option_university_build,
 };
 
-/* What follows the job has to be paid for as well: where nobody can carry it, its price is not known, and no sum without
- * it is an answer. The kinds are refused with what stops the load. */
+/* What follows the job has to be paid for as well: where nobody can carry it, its price is not known, and no sum
+ * without it is an answer. The kinds are refused with what stops the load. */
 static void refuse_unserved(struct build *b, struct option_list *l)
 {
     size_t kept = 0;

@@ -6,32 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "planner/offers/candidate.h"
-#include "planner/offers/guess.h"
 #include "planner/offers/kinds.h"
 #include "planner/offers/option_serving.h"
+#include "planner/offers/walk.h"
 
-enum {
-    CLUSTER_GPUS_MAX = 6,
-    CLUSTER_GPUS_LEAN = 3,
-    CLUSTER_OFFERS = 2,
-    CLUSTER_PHYSICS_MAX = 40,
-    CLUSTER_PHYSICS_LEAN = 14,
-    TRAPS_NAMED = 2,
-    GUESSES_MAX = 128
-};
+enum { TRAPS_NAMED = 2 };
 
-static const unsigned CLUSTER_PROVIDERS =
-    1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD | 1u << PROVIDER_HPC_CENTRE | 1u << PROVIDER_MARKETPLACE;
+#define CLUSTER_PROVIDERS                                                                                              \
+    (1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD | 1u << PROVIDER_HPC_CENTRE | 1u << PROVIDER_MARKETPLACE)
 
 struct cluster_search {
-    struct build *b;
-    struct candidate_list list;
-    struct draft scratch;
-    struct err *err;
+    struct walk w; /* first: the walk hands itself back */
     int max_nodes;
     int best_nodes; /* of the best candidate so far; 0 = none: other cards are tried around it */
-    bool any_offer;
 };
 
 static double rate_of(const struct estimate *e)
@@ -41,35 +28,28 @@ static double rate_of(const struct estimate *e)
 
 static const struct estimate *physics(struct cluster_search *s, const struct offer *o, int nodes, bool *ret_failed)
 {
-    struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
+    struct shape shape = build_shape(s->w.b, o->sku, o->sku->gpus_per_node, nodes, NULL);
     *ret_failed = false;
-    if (nodes == 1 && guess_hopeless(s->b, &shape))
+    if (nodes == 1 && guess_hopeless(s->w.b, &shape))
         return NULL;
-    const struct estimate *e = build_physics(s->b, &shape, s->err);
-    *ret_failed = e == NULL && build_stops(s->err);
+    const struct estimate *e = build_physics(s->w.b, &shape, s->w.err);
+    *ret_failed = e == NULL && build_stops(s->w.err);
     return e;
 }
 
 static void refuse_memory(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
-    const struct memory_estimate *m = &e->memory;
-    double gap = (m->total_gb - m->usable_gb) * nodes * o->sku->gpus_per_node;
-    if (!(gap > 0))
-        return;
-    struct note *n = build_refuse(s->b, KIND_SMALL_CLUSTER, "memory_wall");
-    if (n->n_args > 0 && n->short_by <= gap)
-        return;
-    n->short_by = gap;
-    note_num(note_num(note_text(n, "gpu", o->sku->gpu->name), "cards", nodes * o->sku->gpus_per_node), "need_gb",
-             m->total_gb);
-    note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", gap);
+    const int cards = nodes * o->sku->gpus_per_node;
+    const double gap = (e->memory.total_gb - e->memory.usable_gb) * cards;
+    if (gap > 0)
+        build_refuse_memory(s->w.b, KIND_SMALL_CLUSTER, o->sku->gpu, cards, e, gap);
 }
 
 /* A trap by its name and machine; of one machine's the nearest to passing, of all machines the first few. NULL: this
  * one adds nothing. */
 static struct note *trap(struct cluster_search *s, const char *code, const struct offer *o, double short_by)
 {
-    struct note_list *l = &s->b->refusals[KIND_SMALL_CLUSTER];
+    struct note_list *l = &s->w.b->refusals[KIND_SMALL_CLUSTER];
     int same = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct note *n = &l->items[i];
@@ -93,7 +73,7 @@ static struct note *trap(struct cluster_search *s, const char *code, const struc
 /* True where this fabric makes the nodes wait for each other more than they compute. */
 static bool fabric_bound(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
-    const struct assume *a = &s->b->a;
+    const struct assume *a = &s->w.b->a;
     const struct network *net = o->sku->network;
     if (e->training.communication_share <= a->fabric_bound_share || (net != NULL && net->rdma))
         return false;
@@ -110,14 +90,14 @@ static bool gate_stops(struct cluster_search *s, const struct offer *o, const st
     if (one == NULL || one->fits == FITS_NO || two->fits == FITS_NO || rate_of(one) <= 0)
         return false;
     double speedup = rate_of(two) / rate_of(one);
-    if (speedup >= s->b->a.two_node_gate)
+    if (speedup >= s->w.b->a.two_node_gate)
         return false;
     struct note *small = speedup < 1 ? trap(s, "small_model_penalty", o, 1 - speedup) : NULL;
     if (small != NULL)
         note_num(small, "speedup", speedup);
-    struct note *n = trap(s, "two_node_gate", o, s->b->a.two_node_gate - speedup);
+    struct note *n = trap(s, "two_node_gate", o, s->w.b->a.two_node_gate - speedup);
     if (n != NULL)
-        note_num(note_num(n, "speedup", speedup), "threshold", s->b->a.two_node_gate);
+        note_num(note_num(n, "speedup", speedup), "threshold", s->w.b->a.two_node_gate);
     return true;
 }
 
@@ -130,8 +110,8 @@ static const double CLEARLY = 1.2;
 static enum added compare(const struct cluster_search *s, const struct candidate *c)
 {
     enum added r = ADDED;
-    for (size_t i = 0; i < s->list.n; i++) {
-        const struct candidate *other = &s->list.items[i];
+    for (size_t i = 0; i < s->w.list.n; i++) {
+        const struct candidate *other = &s->w.list.items[i];
         bool no_later = other->finish_days <= c->finish_days;
         if (other->offer == c->offer && other->nodes < c->nodes && other->total <= c->total && no_later)
             r = WORSE;
@@ -148,11 +128,11 @@ static enum added add_nodes(struct cluster_search *s, const struct offer *o, int
     struct candidate c = {.offer = o, .cards = o->sku->gpus_per_node, .nodes = nodes, .lanes = lanes, .estimate = e};
     if (nodes / lanes > 1)
         c.one_node = one;
-    if (!candidate_reckon(s->b, KIND_SMALL_CLUSTER, &c, &s->scratch))
+    if (!candidate_reckon(s->w.b, KIND_SMALL_CLUSTER, &c, &s->w.scratch))
         return ADDED; /* too slow: more nodes may do it */
     enum added r = compare(s, &c);
     if (r == ADDED)
-        candidate_add(&s->list, &c);
+        candidate_add(&s->w.list, &c);
     return r;
 }
 
@@ -161,11 +141,11 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
 {
     double node = o->sku->gpu->usable_gib * 1073741824.0 * o->sku->gpus_per_node;
     int nodes = 2;
-    while (nodes < s->max_nodes && (node * nodes * 4 < build_state_bytes(s->b) || nodes * 4 < s->best_nodes))
+    while (nodes < s->max_nodes && (node * nodes * 4 < build_state_bytes(s->w.b) || nodes * 4 < s->best_nodes))
         nodes *= 2;
     for (; nodes < s->max_nodes; nodes *= 2) {
-        struct shape shape = build_shape(s->b, o->sku, o->sku->gpus_per_node, nodes, NULL);
-        if (!guess_hopeless(s->b, &shape))
+        struct shape shape = build_shape(s->w.b, o->sku, o->sku->gpus_per_node, nodes, NULL);
+        if (!guess_hopeless(s->w.b, &shape))
             break;
     }
     return nodes;
@@ -173,11 +153,13 @@ static int first_nodes(const struct cluster_search *s, const struct offer *o)
 
 /* Nodes of this offer, doubled while that adds at least step_pays_share of what it costs. One step that does not pay
  * is jumped over: the next size may allow a better layout. */
-static int try_offer(struct cluster_search *s, const struct offer *o)
+static int try_offer(struct walk *w, const struct offer *o, const struct guess *g)
 {
+    struct cluster_search *s = (struct cluster_search *)w;
+    (void)g;
     bool failed = false;
     int jumped = 0, nodes_before = 0;
-    int lanes = s->b->training.parallel_runs,
+    int lanes = s->w.b->training.parallel_runs,
         most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
     const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
     if (s->best_nodes > 0 && most > 2 * s->best_nodes)
@@ -193,7 +175,7 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         if (e == NULL)
             return 0;
         if (e->fits == FITS_NO) {
-            build_refuse_host(s->b, KIND_SMALL_CLUSTER, o->sku,
+            build_refuse_host(s->w.b, KIND_SMALL_CLUSTER, o->sku,
                               &(struct shape){.host_memory_gb = o->sku->host_memory_gb}, e);
             refuse_memory(s, o, nodes, e);
             continue;
@@ -203,7 +185,7 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
             return 0;
         jumped++;
         if (before != NULL &&
-            rate_of(e) < rate_of(before) * (1 + s->b->a.step_pays_share * (1.0 * nodes / nodes_before - 1)))
+            rate_of(e) < rate_of(before) * (1 + s->w.b->a.step_pays_share * (1.0 * nodes / nodes_before - 1)))
             continue;
         enum added r = add_nodes(s, o, nodes, 1, e, one);
         if (r == BEATEN)
@@ -215,48 +197,36 @@ static int try_offer(struct cluster_search *s, const struct offer *o)
         if (lanes > 1 && nodes * lanes <= most)
             add_nodes(s, o, nodes * lanes, lanes, e, one);
         /* Twice the nodes save at most half of the run; the step beyond two costs a pilot first. */
-        if (build_train_hours(s->b, e, 1) / 2 < 24 * (nodes == 2 ? s->b->a.pilot_days : 1))
+        if (build_train_hours(s->w.b, e, 1) / 2 < 24 * (nodes == 2 ? s->w.b->a.pilot_days : 1))
             return 0;
         before = e;
     }
     return 0;
 }
 
-static int try_gpu(struct cluster_search *s, const struct guess *g, bool *ret_useful)
+/* Other cards are tried around the best so far. */
+static void remember_best(struct walk *w)
 {
-    const struct offer *offers[CLUSTER_OFFERS];
-    struct market_query q = {
-        .gpu = g->gpu, .provider_kinds = CLUSTER_PROVIDERS, .nodes = 2, .data_stays = s->b->market.data_at_home};
-    size_t n = market_find(&s->b->market, &q, offers, CLUSTER_OFFERS), before = s->list.n;
-    for (size_t i = 0; i < n; i++) {
-        if (!offers[i]->by_node)
-            continue;
-        s->any_offer = true;
-        if (try_offer(s, offers[i]) != 0)
-            return -1;
-    }
-    *ret_useful = s->list.n > before;
     size_t best;
-    if (candidate_choose(s->b, &s->list, &best, 1) == 1)
-        s->best_nodes = s->list.items[best].nodes;
-    return 0;
+    if (candidate_choose(w->b, &w->list, &best, 1) == 1)
+        ((struct cluster_search *)w)->best_nodes = w->list.items[best].nodes;
 }
 
 /* Validation and debugging on the fewest cards that hold the model, where the SKU is sold by the card and that is
  * better than a whole node: it costs less, but a validation that the node would have cut short takes its full time. */
-static int settle_home(struct cluster_search *s, struct candidate *c)
+static int settle_home(struct walk *w, struct candidate *c)
 {
     const struct sku *sku = c->offer->sku;
     struct candidate on_cards = *c;
     for (int cards = 1; c->offer->by_card && cards < sku->gpus_per_node; cards *= 2) {
-        struct shape shape = build_shape(s->b, sku, cards, 1, NULL);
-        const struct estimate *e = build_physics(s->b, &shape, s->err);
-        if (e == NULL && build_stops(s->err))
+        struct shape shape = build_shape(w->b, sku, cards, 1, NULL);
+        const struct estimate *e = build_physics(w->b, &shape, w->err);
+        if (e == NULL && build_stops(w->err))
             return -1;
         if (e == NULL || e->fits == FITS_NO)
             continue;
         on_cards.home_cards = cards;
-        if (candidate_reckon(s->b, KIND_SMALL_CLUSTER, &on_cards, &s->scratch) && candidate_better(s->b, &on_cards, c))
+        if (candidate_reckon(w->b, KIND_SMALL_CLUSTER, &on_cards, &w->scratch) && candidate_better(w->b, &on_cards, c))
             *c = on_cards;
         return 0;
     }
@@ -270,42 +240,21 @@ static const char *scaling_code(const struct candidate *c)
     return more ? "scaling_by_memory" : "scaling_cluster";
 }
 
-static void say_fabric(struct cluster_search *s, const struct candidate *c, struct draft *d)
+static void say_fabric(struct walk *w, const struct candidate *c, struct draft *d)
 {
     const struct sku *sku = c->offer->sku;
     double share = c->estimate->training.communication_share;
     if (c->one_node != NULL && c->one_node->fits != FITS_NO)
         note_num(note_add(&d->reasons, scaling_code(c)), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
-    if (share > s->b->a.fabric_bound_share)
+    if (share > w->b->a.fabric_bound_share)
         note_num(note_text(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "machine", sku->id),
                  "nodes", c->nodes);
-    if (s->b->training.seq_len >= s->b->a.long_context_tokens)
-        note_num(note_add(&d->reasons, "long_context"), "seq_len", s->b->training.seq_len);
+    if (w->b->training.seq_len >= w->b->a.long_context_tokens)
+        note_num(note_add(&d->reasons, "long_context"), "seq_len", w->b->training.seq_len);
     if (sku->network == NULL)
-        note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", s->b->a.cluster_default_gbps);
+        note_num(note_add(&d->warnings, "fabric_assumed"), "gbps", w->b->a.cluster_default_gbps);
     else if (!sku->bandwidth_dedicated)
         note_text(note_add(&d->warnings, "fabric_shared"), "network", sku->network->id);
-}
-
-static int keep_best(struct cluster_search *s, struct option_list *out)
-{
-    size_t best[8], max = s->b->lean ? 1 : (size_t)s->b->a.options_per_kind;
-    size_t n = candidate_choose(s->b, &s->list, best, max < 8 ? max : 8);
-    for (size_t i = 0; i < n; i++) {
-        struct candidate *c = &s->list.items[best[i]];
-        struct draft *d = build_draft_new(s->b, KIND_SMALL_CLUSTER);
-        if (d == NULL)
-            return err_set(s->err, ERR_NOMEM, "no room for options");
-        if (settle_home(s, c) != 0)
-            return -1;
-        if (candidate_draft(s->b, KIND_SMALL_CLUSTER, c, d) != 0)
-            return err_set(s->err, ERR_INTERNAL, "a cluster has more parts than a draft holds");
-        candidate_reasons(s->b, c, d);
-        say_fabric(s, c, d);
-        if (build_keep(s->b, out, d) != 0)
-            return err_set(s->err, ERR_NOMEM, "no room for options");
-    }
-    return 0;
 }
 
 /* What forbids every cluster, whoever sells it. */
@@ -326,33 +275,33 @@ static bool ruled_out(struct build *b, int max_nodes, bool by_team)
     return b->refusals[KIND_SMALL_CLUSTER].n > 0;
 }
 
+static const struct walk_rules RULES = {
+    .providers = CLUSTER_PROVIDERS,
+    .nodes = 2,
+    .gpus = 6,
+    .gpus_lean = 3,
+    .physics = 40,
+    .physics_lean = 14,
+    .try_offer = try_offer,
+    .after_gpu = remember_best,
+    .settle = settle_home,
+    .say = say_fabric,
+};
+
 int option_cluster_build(struct build *b, struct option_list *out, struct err *err)
 {
-    struct guess guesses[GUESSES_MAX], taken[CLUSTER_GPUS_MAX];
-    struct cluster_search s = {.b = b, .err = err};
+    struct cluster_search s = {.w = {.b = b, .err = err, .kind = KIND_SMALL_CLUSTER}};
     bool by_team;
-    int useful = 0, limit = b->lean ? CLUSTER_GPUS_LEAN : CLUSTER_GPUS_MAX;
-    int physics_max = b->n_physics + (b->lean ? CLUSTER_PHYSICS_LEAN : CLUSTER_PHYSICS_MAX);
     s.max_nodes = candidate_max_nodes(b, &by_team);
     if (ruled_out(b, s.max_nodes, by_team))
         return 0;
     if (!b->trains)
         return option_serving_build(b, KIND_SMALL_CLUSTER, out, err);
-    if (candidate_list_init(b, &s.list) != 0)
-        return err_set(err, ERR_NOMEM, "no room for candidates");
-    size_t n = guess_gpus(b, 2, guesses, GUESSES_MAX);
-    for (size_t i = 0; i < n && useful < limit && b->n_physics < physics_max; i++) {
-        bool this_one = false;
-        if (guess_dominated(&guesses[i], taken, (size_t)useful))
-            continue;
-        if (try_gpu(&s, &guesses[i], &this_one) != 0)
-            return -1;
-        if (this_one)
-            taken[useful++] = guesses[i];
-    }
-    if (s.list.n == 0)
-        build_refuse_supply(b, KIND_SMALL_CLUSTER, s.any_offer);
-    if (s.list.n == 0 && b->refusals[KIND_SMALL_CLUSTER].n == 0)
+    if (walk_cards(&s.w, &RULES) != 0)
+        return -1;
+    if (s.w.list.n == 0)
+        build_refuse_supply(b, KIND_SMALL_CLUSTER, s.w.any_offer);
+    if (s.w.list.n == 0 && b->refusals[KIND_SMALL_CLUSTER].n == 0)
         note_num(build_refuse(b, KIND_SMALL_CLUSTER, "beyond_horizon"), "days", b->a.horizon_days);
-    return keep_best(&s, out);
+    return walk_keep(&s.w, &RULES, out);
 }

@@ -281,15 +281,9 @@ int option_university_build(struct build *b, struct option_list *out, struct err
     for (size_t i = 0; i < n; i++)
         if (try_sku(b, out, offers[i], &t, &miss, err))
             return -1;
-    if (out->n == before && miss.gpu) {
-        struct note *why = build_refuse(b, KIND_UNIVERSITY_TIME, "memory_wall");
-        const struct memory_estimate *m = &miss.estimate->memory;
-        note_num(note_num(note_text(why, "gpu", miss.gpu->name), "cards", miss.cards), "need_gb", m->total_gb);
-        note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
-                 miss.short_gb);
-        why->short_by = miss.short_gb;
-    } else if (out->n == before && b->refusals[KIND_UNIVERSITY_TIME].n == 0) {
+    if (out->n == before && miss.gpu)
+        build_refuse_memory(b, KIND_UNIVERSITY_TIME, miss.gpu, miss.cards, miss.estimate, miss.short_gb);
+    else if (out->n == before && b->refusals[KIND_UNIVERSITY_TIME].n == 0)
         build_refuse(b, KIND_UNIVERSITY_TIME, "university_too_few_machines");
-    }
     return 0;
 }
