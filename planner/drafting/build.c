@@ -227,52 +227,6 @@ double build_train_hours(const struct build *b, const struct estimate *e, int la
     return hours * b->training.runs / lanes;
 }
 
-struct note *build_refuse(struct build *b, enum option_kind kind, const char *code)
-{
-    return note_add_once(&b->refusals[kind], code);
-}
-
-void build_refuse_host(struct build *b, enum option_kind kind, const struct sku *sku, const struct shape *shape,
-                       const struct estimate *e)
-{
-    double gap = e->training.host_memory_gb - shape->host_memory_gb;
-    if (shape->host_memory_gb <= 0 || !(gap > 0))
-        return;
-    struct note *n = build_refuse(b, kind, "host_memory");
-    if (n->n_args > 0 && n->short_by <= gap)
-        return;
-    n->short_by = gap;
-    note_num(note_num(note_text(n, "machine", sku->id), "need_gb", e->training.host_memory_gb), "host_gb",
-             shape->host_memory_gb);
-}
-
-void build_refuse_memory(struct build *b, enum option_kind kind, const struct gpu *gpu, int cards,
-                         const struct estimate *e, double short_gb)
-{
-    const struct memory_estimate *m = &e->memory;
-    struct note *n = build_refuse(b, kind, "memory_wall");
-    if (n->n_args > 0 && n->short_by <= short_gb)
-        return;
-    n->short_by = short_gb;
-    note_num(note_num(note_text(n, "gpu", gpu->name), "cards", cards), "need_gb", m->total_gb);
-    note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", short_gb);
-}
-
-void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
-{
-    const struct constraints *c = &b->workload->constraints;
-    for (size_t i = 0; i < b->market.unpriced.n && b->refusals[kind].n < REFUSALS_MAX; i++)
-        *build_refuse(b, kind, "price_missing") = b->market.unpriced.items[i];
-    if (any_offer)
-        return;
-    if (b->market.data_at_home)
-        build_refuse(b, kind, "data_sensitive");
-    if (c->city != NULL)
-        note_text(build_refuse(b, kind, "city_without_supply"), "city", c->city);
-    if (b->refusals[kind].n == 0)
-        build_refuse(b, kind, "no_offer");
-}
-
 void build_draft_start(struct build *b, struct draft *d, enum option_kind kind)
 {
     draft_start(d, kind, b->arena);

@@ -14,7 +14,7 @@
 #include "planner/serving/serving.h"
 #include "planner/training/training.h"
 
-enum { RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64, REFUSALS_MAX = 8 };
+enum { RESERVE_ALTERNATIVES_MAX = 3, PHYSICS_BUCKETS = 64 };
 
 struct physics_entry {
     struct shape shape;
