@@ -39,45 +39,29 @@ static void take_version(struct decode *d, json_t *value, const char *pointer, v
 }
 
 #define OF(member) offsetof(struct serving, member)
-#define ENUM(name, e)                                                                                                  \
-    {                                                                                                                  \
-#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL                                                              \
-    }
-#define BOOL(name)                                                                                                     \
-    {                                                                                                                  \
-#name, J_BOOL, OF(name), 0, 0, 0, 0, NULL, NULL                                                                \
-    }
-#define INT(name, min, max)                                                                                            \
-    {                                                                                                                  \
-#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
-    }
-#define NUMBER(name, min, max, flags)                                                                                  \
-    {                                                                                                                  \
-#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
-    }
 
 static const struct jfield serving_fields[] = {
     {"model", J_CUSTOM, 0, 0, 0, 0, 0, NULL, take_own_model},
-    NUMBER(weight_bits, 1, 32, 0),
-    NUMBER(kv_bits, 1, 32, 0),
-    NUMBER(requests_per_s, 0, 1e7, J_EXCLUSIVE_MIN),
-    NUMBER(concurrency, 0, 1e7, J_EXCLUSIVE_MIN),
-    NUMBER(users, 0, 1e10, J_EXCLUSIVE_MIN),
-    NUMBER(requests_per_user_hour, 0, 1e6, J_EXCLUSIVE_MIN),
-    NUMBER(peak_factor, 1, 1000, 0),
-    INT(input_tokens, 1, 100000000),
-    INT(output_tokens, 1, 100000000),
-    NUMBER(ttft_ms, 0, 1e8, J_EXCLUSIVE_MIN),
-    NUMBER(tpot_ms, 0, 1e8, J_EXCLUSIVE_MIN),
-    NUMBER(hours_per_day, 0, 24, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(weight_bits, 1, 32, 0),
+    JFIELD_NUMBER(kv_bits, 1, 32, 0),
+    JFIELD_NUMBER(requests_per_s, 0, 1e7, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(concurrency, 0, 1e7, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(users, 0, 1e10, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(requests_per_user_hour, 0, 1e6, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(peak_factor, 1, 1000, 0),
+    JFIELD_INT(input_tokens, 1, 100000000),
+    JFIELD_INT(output_tokens, 1, 100000000),
+    JFIELD_NUMBER(ttft_ms, 0, 1e8, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(tpot_ms, 0, 1e8, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(hours_per_day, 0, 24, J_EXCLUSIVE_MIN),
     {"months", J_CUSTOM, 0, 0, 600, 0, 0, NULL, take_months},
-    INT(spare_replicas, 0, 10000),
-    ENUM(engine, ENUM_ENGINE),
+    JFIELD_INT(spare_replicas, 0, 10000),
+    JFIELD_ENUM(engine, ENUM_ENGINE),
     {"engine_version", J_CUSTOM, OF(engine_version), 0, 0, 0, 0, NULL, take_version},
-    ENUM(weight_format, ENUM_WEIGHT_FORMAT),
+    JFIELD_ENUM(weight_format, ENUM_WEIGHT_FORMAT),
     {"speculative", J_CUSTOM, OF(speculative_mtp), 0, 0, 0, 0, NULL, take_speculative},
-    BOOL(attention_dp),
-    BOOL(enforce_eager),
+    JFIELD_BOOL(attention_dp),
+    JFIELD_BOOL(enforce_eager),
 };
 const struct jspec spec_serving = {JFIELDS(serving_fields), offsetof(struct serving, stated)};
 
@@ -85,14 +69,14 @@ const struct jspec spec_serving = {JFIELDS(serving_fields), offsetof(struct serv
 #define OF(member) offsetof(struct operating_point, member)
 
 static const struct jfield operating_point_fields[] = {
-    INT(batch, 1, 10000000),
-    INT(input_tokens, 0, 100000000),
-    INT(output_tokens, 0, 100000000),
-    INT(max_model_len, 1, 1000000000),
-    NUMBER(gpu_memory_utilization, 0.05, 1, 0),
-    INT(max_num_seqs, 1, 10000000),
-    INT(max_num_batched_tokens, 1, 100000000),
-    BOOL(decode_only),
-    ENUM(scenario, ENUM_SCENARIO),
+    JFIELD_INT(batch, 1, 10000000),
+    JFIELD_INT(input_tokens, 0, 100000000),
+    JFIELD_INT(output_tokens, 0, 100000000),
+    JFIELD_INT(max_model_len, 1, 1000000000),
+    JFIELD_NUMBER(gpu_memory_utilization, 0.05, 1, 0),
+    JFIELD_INT(max_num_seqs, 1, 10000000),
+    JFIELD_INT(max_num_batched_tokens, 1, 100000000),
+    JFIELD_BOOL(decode_only),
+    JFIELD_ENUM(scenario, ENUM_SCENARIO),
 };
 const struct jspec spec_operating_point = {JFIELDS(operating_point_fields), offsetof(struct operating_point, stated)};

@@ -15,55 +15,43 @@ static void take_fp8_recipe(struct decode *d, json_t *value, const char *pointer
 }
 
 #define OF(member) offsetof(struct training, member)
-#define ENUM(name, e)                                                                                                  \
-    {                                                                                                                  \
-#name, J_ENUM, OF(name), 0, 0, 0, (e), NULL, NULL                                                              \
-    }
 #define TRI(name)                                                                                                      \
     {                                                                                                                  \
 #name, J_TRI, OF(name), 0, 0, 0, 0, NULL, NULL                                                                 \
-    }
-#define INT(name, min, max)                                                                                            \
-    {                                                                                                                  \
-#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
     }
 #define AMOUNT(name, max)                                                                                              \
     {                                                                                                                  \
 #name, J_AMOUNT, OF(name), 1, (max), 0, 0, NULL, NULL                                                          \
     }
-#define NUMBER(name, min, max, flags)                                                                                  \
-    {                                                                                                                  \
-#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
-    }
 
 static const struct jfield training_fields[] = {
-    ENUM(method, ENUM_METHOD),
+    JFIELD_ENUM(method, ENUM_METHOD),
     AMOUNT(tokens, 1e18),
     AMOUNT(samples, 1e15),
     AMOUNT(steps, 1e12),
-    NUMBER(epochs, 0, 10000, J_EXCLUSIVE_MIN),
-    INT(seq_len, 1, 10000000),
-    INT(global_batch, 1, 10000000),
-    INT(grad_accumulation, 1, 1000000),
+    JFIELD_NUMBER(epochs, 0, 10000, J_EXCLUSIVE_MIN),
+    JFIELD_INT(seq_len, 1, 10000000),
+    JFIELD_INT(global_batch, 1, 10000000),
+    JFIELD_INT(grad_accumulation, 1, 1000000),
     TRI(packed),
-    NUMBER(mean_len, 1, 10000000, 0),
-    ENUM(precision, ENUM_PRECISION),
-    ENUM(optimizer, ENUM_OPTIMIZER),
-    INT(runs, 1, 10000),
-    INT(parallel_runs, 1, 1000),
-    NUMBER(dataset_gb, 0, 1e8, 0),
-    INT(checkpoints_kept, 0, 10000),
-    INT(lora_rank, 1, 8192),
-    NUMBER(quant_bits, 1, 16, 0),
+    JFIELD_NUMBER(mean_len, 1, 10000000, 0),
+    JFIELD_ENUM(precision, ENUM_PRECISION),
+    JFIELD_ENUM(optimizer, ENUM_OPTIMIZER),
+    JFIELD_INT(runs, 1, 10000),
+    JFIELD_INT(parallel_runs, 1, 1000),
+    JFIELD_NUMBER(dataset_gb, 0, 1e8, 0),
+    JFIELD_INT(checkpoints_kept, 0, 10000),
+    JFIELD_INT(lora_rank, 1, 8192),
+    JFIELD_NUMBER(quant_bits, 1, 16, 0),
     TRI(compile),
     TRI(master_weights),
     TRI(train_embeddings),
     TRI(optimizer_in_backward),
-    ENUM(loss_impl, ENUM_LOSS_IMPL),
+    JFIELD_ENUM(loss_impl, ENUM_LOSS_IMPL),
     {"fp8_recipe", J_CUSTOM, OF(fp8_mx), 0, 0, 0, 0, NULL, take_fp8_recipe},
-    NUMBER(flops_per_sample, 0, 1e21, J_EXCLUSIVE_MIN),
-    NUMBER(state_gb, 0, 1e6, 0),
-    NUMBER(activation_gb_per_sample, 0, 1e5, 0),
+    JFIELD_NUMBER(flops_per_sample, 0, 1e21, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(state_gb, 0, 1e6, 0),
+    JFIELD_NUMBER(activation_gb_per_sample, 0, 1e5, 0),
 };
 const struct jspec spec_training = {JFIELDS(training_fields), offsetof(struct training, stated)};
 
@@ -71,21 +59,21 @@ const struct jspec spec_training = {JFIELDS(training_fields), offsetof(struct tr
 #define OF(member) offsetof(struct layout, member)
 
 static const struct jfield layout_fields[] = {
-    INT(tp, 1, 4096),
-    INT(pp, 1, 4096),
-    INT(vpp, 1, 1000),
-    INT(dp, 1, 1000000),
-    INT(cp, 1, 4096),
-    INT(ep, 1, 4096),
-    ENUM(sharding, ENUM_SHARDING),
-    INT(shard_group, 1, 1000000),
-    ENUM(offload, ENUM_OFFLOAD),
-    ENUM(recompute, ENUM_RECOMPUTE),
-    INT(micro_batch, 1, 1000000),
+    JFIELD_INT(tp, 1, 4096),
+    JFIELD_INT(pp, 1, 4096),
+    JFIELD_INT(vpp, 1, 1000),
+    JFIELD_INT(dp, 1, 1000000),
+    JFIELD_INT(cp, 1, 4096),
+    JFIELD_INT(ep, 1, 4096),
+    JFIELD_ENUM(sharding, ENUM_SHARDING),
+    JFIELD_INT(shard_group, 1, 1000000),
+    JFIELD_ENUM(offload, ENUM_OFFLOAD),
+    JFIELD_ENUM(recompute, ENUM_RECOMPUTE),
+    JFIELD_INT(micro_batch, 1, 1000000),
     TRI(flash_attention),
     TRI(vocab_parallel),
     TRI(async_tp),
-    ENUM(grad_sync, ENUM_GRAD_SYNC),
-    ENUM(ep_dispatch, ENUM_EP_DISPATCH),
+    JFIELD_ENUM(grad_sync, ENUM_GRAD_SYNC),
+    JFIELD_ENUM(ep_dispatch, ENUM_EP_DISPATCH),
 };
 const struct jspec spec_layout = {JFIELDS(layout_fields), JSPEC_NO_STATED};

@@ -81,32 +81,24 @@ static void take_measured_gpu(struct decode *d, json_t *value, const char *point
 }
 
 #define OF(member) offsetof(struct measured, member)
-#define INT(name, min, max)                                                                                            \
-    {                                                                                                                  \
-#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL                                                         \
-    }
-#define NUMBER(name, min, max, flags)                                                                                  \
-    {                                                                                                                  \
-#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL                                                \
-    }
 
 static const struct jfield measured_fields[] = {
     {"gpu", J_CUSTOM, OF(gpu), 0, 0, 0, 0, NULL, take_measured_gpu},
-    INT(gpus, 1, 1000000),
-    INT(nodes, 1, 100000),
-    NUMBER(tokens_per_s, 0, 1e13, J_EXCLUSIVE_MIN),
-    NUMBER(samples_per_s, 0, 1e12, J_EXCLUSIVE_MIN),
-    NUMBER(step_time_s, 0, 1e6, J_EXCLUSIVE_MIN),
-    INT(seq_len, 1, 10000000),
-    INT(global_batch, 1, 10000000),
+    JFIELD_INT(gpus, 1, 1000000),
+    JFIELD_INT(nodes, 1, 100000),
+    JFIELD_NUMBER(tokens_per_s, 0, 1e13, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(samples_per_s, 0, 1e12, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(step_time_s, 0, 1e6, J_EXCLUSIVE_MIN),
+    JFIELD_INT(seq_len, 1, 10000000),
+    JFIELD_INT(global_batch, 1, 10000000),
     {"layout", J_OBJECT, OF(layout), 0, 0, 0, 0, &spec_layout, NULL},
-    NUMBER(gpu_util_pct, 0, 100, 0),
-    NUMBER(memory_used_pct, 0, 100, 0),
-    NUMBER(peak_memory_gb, 0, 100000, 0),
-    NUMBER(comm_share_pct, 0, 100, 0),
-    NUMBER(iteration_time_cv, 0, 100, 0),
-    NUMBER(two_node_speedup, 0, 10, J_EXCLUSIVE_MIN),
-    NUMBER(parallel_file_system_gbps, 0, 1e6, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(gpu_util_pct, 0, 100, 0),
+    JFIELD_NUMBER(memory_used_pct, 0, 100, 0),
+    JFIELD_NUMBER(peak_memory_gb, 0, 100000, 0),
+    JFIELD_NUMBER(comm_share_pct, 0, 100, 0),
+    JFIELD_NUMBER(iteration_time_cv, 0, 100, 0),
+    JFIELD_NUMBER(two_node_speedup, 0, 10, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(parallel_file_system_gbps, 0, 1e6, J_EXCLUSIVE_MIN),
     {"verdict", J_ENUM, OF(verdict), 0, 0, 0, ENUM_VERDICT, NULL, NULL},
 };
 const struct jspec spec_measured = {JFIELDS(measured_fields), offsetof(struct measured, stated)};
@@ -219,15 +211,15 @@ static const struct jfield constraints_fields[] = {
     {"city", J_CUSTOM, OF(city), 0, 0, 0, 0, NULL, take_city},
     {"data_sensitive", J_BOOL, OF(data_sensitive), 0, 0, 0, 0, NULL, NULL},
     {"can_desensitise", J_TRI, OF(can_desensitise), 0, 0, 0, 0, NULL, NULL},
-    NUMBER(egress_gb, 0, 1e8, 0),
+    JFIELD_NUMBER(egress_gb, 0, 1e8, 0),
     {"team", J_ENUM, OF(team), 0, 0, 0, ENUM_TEAM, NULL, NULL},
-    INT(max_nodes, 1, 100000),
+    JFIELD_INT(max_nodes, 1, 100000),
     {"allow_spot", J_BOOL, OF(allow_spot), 0, 0, 0, 0, NULL, NULL},
     {"kinds", J_CUSTOM, OF(kinds), 0, 0, 0, 0, NULL, take_kinds},
     {"gpus", J_CUSTOM, 0, 0, 0, 0, 0, NULL, take_gpus},
     {"providers", J_CUSTOM, 0, 0, 0, 0, 0, NULL, take_providers},
     {"mix_gpus", J_BOOL, OF(mix_gpus), 0, 0, 0, 0, NULL, NULL},
-    NUMBER(wan_gbps, 0, 1e5, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(wan_gbps, 0, 1e5, J_EXCLUSIVE_MIN),
 };
 const struct jspec spec_constraints = {JFIELDS(constraints_fields), JSPEC_NO_STATED};
 

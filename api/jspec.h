@@ -98,4 +98,12 @@ bool jspec_number(struct decode *d, json_t *value, const char *pointer, double m
 /* A string of min..max bytes without control characters, in the arena; NULL and a fault otherwise. */
 const char *jspec_string(struct decode *d, json_t *value, const char *pointer, size_t min, size_t max);
 
+/* A field for the member of the same name; OF(member) is the offset in the struct at hand. */
+/* clang-format off */
+#define JFIELD_INT(name, min, max) {#name, J_INT, OF(name), (min), (max), 0, 0, NULL, NULL}
+#define JFIELD_NUMBER(name, min, max, flags) {#name, J_NUMBER, OF(name), (min), (max), (flags), 0, NULL, NULL}
+#define JFIELD_BOOL(name) {#name, J_BOOL, OF(name), 0, 0, 0, 0, NULL, NULL}
+#define JFIELD_ENUM(name, of) {#name, J_ENUM, OF(name), 0, 0, 0, (of), NULL, NULL}
+/* clang-format on */
+
 #endif

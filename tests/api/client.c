@@ -8,20 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/money.h"
 #include "base/sha256.h"
-#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
 
 struct catalog *client_catalog(void)
 {
-    static struct catalog *bound;
-    if (!bound) {
-        struct err err = {0};
-        api_init();
-        bound = test_catalog();
-        cr_assert_eq(engine_bind(bound, &err), 0, "%s %s", err.detail, err.pointer);
-    }
-    return bound;
+    api_init();
+    return test_catalog_bound();
 }
 
 /* build/<variant>/recorded, beside the suite's own folder. */
@@ -156,4 +150,32 @@ char *read_file(const char *path, size_t *ret_len)
     if (ret_len)
         *ret_len = got;
     return text;
+}
+
+const char *text_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s != NULL ? s : "";
+}
+
+int64_t minor_of(const json_t *money)
+{
+    int64_t minor = 0;
+    const char *amount = json_string_value(json_object_get(money, "amount"));
+    cr_assert_not_null(amount);
+    cr_assert_eq(money_parse_minor(amount, &minor), 0, "%s", amount);
+    return minor;
+}
+
+const json_t *note_of(const json_t *notes, const char *code)
+{
+    size_t i;
+    json_t *n;
+    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return n;
+    return NULL;
+}
+
+bool has_code(const json_t *notes, const char *code)
+{
+    return note_of(notes, code) != NULL;
 }

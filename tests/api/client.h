@@ -33,6 +33,12 @@ struct catalog *client_catalog(void);
 /* true when errors[] holds the pointer ("#/workload/...") with the code. */
 bool has_fault(const struct reply *r, const char *pointer, const char *code);
 
+/* Of an answer: a member's text ("" where there is none), an amount in minor units, the note with this code (NULL). */
+const char *text_of(const json_t *o, const char *key);
+int64_t minor_of(const json_t *money);
+const json_t *note_of(const json_t *notes, const char *code);
+bool has_code(const json_t *notes, const char *code);
+
 /* Below the shared data folder (SUANPAN_SHARED or ../shared), NULL when that is not there. Static buffer. */
 const char *shared_path(const char *below);
 

@@ -11,29 +11,6 @@
 
 #define N(a) (sizeof(a) / sizeof *(a))
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s != NULL ? s : "";
-}
-
-static int64_t minor_of(const json_t *money)
-{
-    int64_t minor = 0;
-    const char *amount = json_string_value(json_object_get(money, "amount"));
-    cr_assert_not_null(amount);
-    cr_assert_eq(money_parse_minor(amount, &minor), 0, "%s", amount);
-    return minor;
-}
-
-static const json_t *note_of(const json_t *notes, const char *code)
-{
-    size_t i;
-    json_t *n;
-    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return n;
-    return NULL;
-}
-
 static size_t count_code(const json_t *notes, const char *code)
 {
     size_t i, n = 0;
@@ -251,8 +228,8 @@ Test(domain_rules, more_than_listed)
     }
 }
 
-/* An unknown price is never zero: a job whose reserve nobody can carry has no sum at all, but the rule, by how much, and
- * what would help. Where the request leaves the precision open, fewer bits are taken and told. */
+/* An unknown price is never zero: a job whose reserve nobody can carry has no sum at all, but the rule, by how much,
+ * and what would help. Where the request leaves the precision open, fewer bits are taken and told. */
 Test(domain_rules, reserve_is_a_number_or_the_kind_is_refused)
 {
     static const struct {

@@ -12,36 +12,6 @@
 #include "tests/support/test_catalog.h"
 
 /* --- reading answers ---------------------------------------------------------------------------------------- */
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s != NULL ? s : "";
-}
-
-static int64_t minor_of(const json_t *money)
-{
-    int64_t minor = 0;
-    const char *amount = json_string_value(json_object_get(money, "amount"));
-    cr_assert_not_null(amount);
-    cr_assert_eq(money_parse_minor(amount, &minor), 0, "%s", amount);
-    return minor;
-}
-
-static bool has_code(const json_t *notes, const char *code)
-{
-    size_t i;
-    json_t *n;
-    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return true;
-    return false;
-}
-
-static const json_t *note_of(const json_t *notes, const char *code)
-{
-    size_t i;
-    json_t *n;
-    json_array_foreach(notes, i, n) if (strcmp(text_of(n, "code"), code) == 0) return n;
-    return NULL;
-}
 
 /* The best option of a kind, NULL when there is none. */
 static json_t *option_of(const json_t *plan, const char *kind)

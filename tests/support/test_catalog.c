@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/db.h"
+#include "planner/offers/engine.h"
 
 static struct catalog *load(const struct embed_table *seed)
 {
@@ -27,6 +28,17 @@ struct catalog *test_catalog(void)
     if (!shipped)
         shipped = load(&embed_seed);
     return shipped;
+}
+
+struct catalog *test_catalog_bound(void)
+{
+    struct catalog *c = test_catalog();
+    struct err err = {0};
+    if (c->training == NULL && engine_bind(c, &err) != 0) {
+        fprintf(stderr, "test catalog: %s: %s (%s)\n", err_name(err.code), err.detail, err.pointer);
+        abort();
+    }
+    return c;
 }
 
 static int is_basis(const char *name)

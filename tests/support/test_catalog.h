@@ -15,6 +15,9 @@ extern const struct embed_table embed_seed;
  * caller. Ends the test when it cannot be built. */
 struct catalog *test_catalog(void);
 
+/* The same with the constants of physics and trade bound. */
+struct catalog *test_catalog_bound(void);
+
 /* A small catalog from CSV texts: {"skus.csv", text}, ... Columns as in db/seed/; a column that is left out is empty.
  * GPUs, models, assumptions and calibration that the texts do not name come from the shipped files, so that physics can
  * be bound. Ends the test on a fault in the texts and says where. Free with test_catalog_free. */

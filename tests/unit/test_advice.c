@@ -6,25 +6,9 @@
 
 #include "planner/advice/advice.h"
 #include "planner/advice/attribution.h"
-#include "tests/support/small_market.h"
-#include "tests/support/test_catalog.h"
+#include "tests/support/small_fixture.h"
 
-static struct catalog *market;
-static struct arena *arena;
-
-static void setup(void)
-{
-    market = small_market();
-    arena = arena_new(64 << 20);
-}
-
-static void teardown(void)
-{
-    arena_free(arena);
-    test_catalog_free(market);
-}
-
-TestSuite(advice, .init = setup, .fini = teardown);
+TestSuite(advice, .init = small_setup, .fini = small_teardown);
 
 static struct plan *plan_of(const struct workload *w)
 {

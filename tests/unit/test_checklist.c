@@ -4,27 +4,11 @@
 #include <string.h>
 
 #include "planner/advice/plan_make.h"
-#include "tests/support/small_market.h"
-#include "tests/support/test_catalog.h"
+#include "tests/support/small_fixture.h"
 
 extern const struct embed_table embed_messages;
 
-static struct catalog *market;
-static struct arena *arena;
-
-static void setup(void)
-{
-    market = small_market();
-    arena = arena_new(64 << 20);
-}
-
-static void teardown(void)
-{
-    arena_free(arena);
-    test_catalog_free(market);
-}
-
-TestSuite(checklist, .init = setup, .fini = teardown);
+TestSuite(checklist, .init = small_setup, .fini = small_teardown);
 
 static struct plan *plan_of(const struct workload *w)
 {

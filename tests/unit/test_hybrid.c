@@ -7,25 +7,9 @@
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/kinds.h"
 #include "planner/offers/option_hybrid.h"
-#include "tests/support/small_market.h"
-#include "tests/support/test_catalog.h"
+#include "tests/support/small_fixture.h"
 
-static struct catalog *market;
-static struct arena *arena;
-
-static void setup(void)
-{
-    market = small_market();
-    arena = arena_new(16 << 20);
-}
-
-static void teardown(void)
-{
-    arena_free(arena);
-    test_catalog_free(market);
-}
-
-TestSuite(hybrid, .init = setup, .fini = teardown);
+TestSuite(hybrid, .init = small_setup, .fini = small_teardown);
 
 static struct option_list options_of(const struct workload *w, struct build **ret)
 {

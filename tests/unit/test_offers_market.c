@@ -4,26 +4,14 @@
 
 #include "planner/drafting/build.h"
 #include "planner/market/market_index.h"
-#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
-
-static struct catalog *catalog(void)
-{
-    static struct catalog *c;
-    struct err err = {0};
-    if (c == NULL) {
-        c = test_catalog();
-        cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
-    }
-    return c;
-}
 
 static struct build *build_on(struct workload *w, struct arena *arena)
 {
     struct plan_request *q = arena_alloc(arena, sizeof *q);
     struct build *b = arena_alloc(arena, sizeof *b);
     struct err err = {0};
-    *q = (struct plan_request){.catalog = catalog(), .workload = w};
+    *q = (struct plan_request){.catalog = test_catalog_bound(), .workload = w};
     date_parse("2026-11-30", &q->as_of);
     cr_assert_eq(build_init(b, q, arena, &err), 0, "%s", err.detail);
     return b;
@@ -52,10 +40,10 @@ Test(offers_market, bounds_are_below_every_price)
     struct arena *arena = arena_new(16 << 20);
     workload_init(&w);
     struct build *b = build_on(&w, arena);
-    const struct market_index *m = catalog()->market;
+    const struct market_index *m = test_catalog_bound()->market;
     size_t priced = 0;
-    for (size_t i = 0; i < catalog()->n_skus; i++) {
-        const struct offer *o = market_offer(&b->market, &catalog()->skus[i], "partner");
+    for (size_t i = 0; i < test_catalog_bound()->n_skus; i++) {
+        const struct offer *o = market_offer(&b->market, &test_catalog_bound()->skus[i], "partner");
         if (o == NULL)
             continue;
         priced++;
@@ -82,16 +70,16 @@ Test(offers_market, finds_the_cheapest)
         workload_init(&w);
         w.constraints.city = cities[k];
         struct build *b = build_on(&w, arena);
-        for (size_t g = 0; g < catalog()->n_gpus; g++) {
-            struct market_query q = {.gpu = &catalog()->gpus[g],
+        for (size_t g = 0; g < test_catalog_bound()->n_gpus; g++) {
+            struct market_query q = {.gpu = &test_catalog_bound()->gpus[g],
                                      .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
                                      .nodes = (int)(k % 2) + 1,
                                      .data_stays = k == 1};
             const struct offer *found[2];
             size_t n = market_find(&b->market, &q, found, 2);
             double least = INFINITY;
-            for (size_t i = 0; i < catalog()->n_skus; i++) {
-                const struct sku *s = &catalog()->skus[i];
+            for (size_t i = 0; i < test_catalog_bound()->n_skus; i++) {
+                const struct sku *s = &test_catalog_bound()->skus[i];
                 const struct offer *o = allowed(b, s, &q) ? market_offer(&b->market, s, NULL) : NULL;
                 least = o != NULL ? fmin(least, month_of(o)) : least;
             }

@@ -5,19 +5,7 @@
 
 #include "base/money.h"
 #include "planner/advice/plan_make.h"
-#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
-
-static struct catalog *catalog(void)
-{
-    static struct catalog *c;
-    struct err err = {0};
-    if (c == NULL) {
-        c = test_catalog();
-        cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
-    }
-    return c;
-}
 
 struct ask {
     const char *model;
@@ -51,7 +39,7 @@ static struct workload workload_of(const struct ask *a)
 {
     struct workload w;
     workload_init(&w);
-    w.model = *catalog_model(catalog(), a->model);
+    w.model = *catalog_model(test_catalog_bound(), a->model);
     w.training.stated = true;
     w.training.method = a->method;
     w.training.tokens = a->tokens;
@@ -160,7 +148,7 @@ static struct plan plan_of(const struct workload *w, struct arena *arena)
 {
     struct plan plan;
     struct err err = {0};
-    struct plan_request q = {.catalog = catalog(), .workload = w};
+    struct plan_request q = {.catalog = test_catalog_bound(), .workload = w};
     date_parse("2026-11-30", &q.as_of);
     cr_assert_eq(plan_make(&q, arena, &plan, &err), 0, "%s at %s", err.detail, err.pointer);
     return plan;

@@ -5,7 +5,6 @@
 
 #include "planner/advice/plan_make.h"
 #include "planner/advice/sobol.h"
-#include "planner/offers/engine.h"
 #include "tests/support/test_catalog.h"
 
 Test(uncertainty, every_dimension_takes_every_value_once)
@@ -49,13 +48,9 @@ Test(uncertainty, normal_quantiles)
 
 static struct plan plan_with(struct workload *w, struct arena *arena)
 {
-    static struct catalog *c;
+    struct catalog *c = test_catalog_bound();
     struct plan plan;
     struct err err = {0};
-    if (c == NULL) {
-        c = test_catalog();
-        cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
-    }
     if (w->model.params <= 0)
         w->model = *catalog_model(c, "qwen2.5-14b");
     struct plan_request q = {.catalog = c, .workload = w};
