@@ -9,6 +9,7 @@
 #include "api/message.h"
 #include "api/respond.h"
 #include "planner/diagnosis/diagnosis.h"
+#include "planner/diagnosis/rules.h"
 
 #define ITERATIONS_MAX 10000
 
@@ -94,6 +95,7 @@ static void encode_card(struct encode *e, const struct card_reading *c)
     jw_number(w, "memory_total_mib", c->memory_total_mib);
     jw_number(w, "memory_used_gb", c->memory_used_gb);
     jw_number(w, "memory_total_gb", c->memory_total_gb);
+    jw_number(w, "memory_used_pct", card_memory_share(c) * 100);
     jw_number(w, "utilisation_pct", c->utilisation_pct);
     jw_number(w, "memory_busy_pct", c->memory_busy_pct);
     jw_number(w, "power_w", c->power_w);
@@ -219,6 +221,7 @@ static void encode_diagnosis(struct encode *e, const struct diagnosis *g)
     encode_iterations(e, &g->iterations);
     jw_string(w, "driver", g->driver);
     jw_string(w, "cuda", g->cuda);
+    jw_string(w, "fault", g->fault);
     jw_number(w, "mean_utilisation_pct", g->mean_utilisation_pct);
     jw_number(w, "mean_memory_share", g->mean_memory_share);
     jw_number(w, "mean_power_share", g->mean_power_share);

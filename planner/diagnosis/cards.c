@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/diagnosis/text.h"
+
 #define WORKING_PCT 50.0 /* a sample counts as work when the card was busy for half of it */
 
 void card_sample_init(struct card_sample *s)
@@ -14,7 +16,8 @@ void card_sample_init(struct card_sample *s)
                               .utilisation_pct = NAN,
                               .memory_busy_pct = NAN,
                               .power_w = NAN,
-                              .power_limit_w = NAN};
+                              .power_limit_w = NAN,
+                              .memory_pct = NAN};
 }
 
 #define MIB_MAX 1e9 /* beyond are misreadings */
@@ -32,9 +35,12 @@ static void mean_in(double *mean, unsigned *n, double x, double most)
     ++*n;
 }
 
-/* Two machines pasted one below the other have the same indexes: another bus or another card is another machine. */
-static bool same_card(const struct card_reading *r, const struct card_sample *s)
+/* Two machines pasted one below the other have the same indexes: another host, bus or card is another machine. */
+static bool same_card(const struct card_work *w, const struct card_sample *s, const char *host)
 {
+    const struct card_reading *r = &w->reading;
+    if (host != NULL && w->host != NULL && strcmp(host, w->host) != 0)
+        return false;
     if (s->index >= 0 && r->index != s->index)
         return false;
     if (s->bus_id != NULL && r->bus_id != NULL)
@@ -55,7 +61,8 @@ static struct card_reading blank(int index)
                                  .memory_busy_pct = NAN,
                                  .memory_busy_working_pct = NAN,
                                  .power_w = NAN,
-                                 .power_limit_w = NAN};
+                                 .power_limit_w = NAN,
+                                 .memory_pct = NAN};
 }
 
 void cards_init(struct cards *c, struct arena *arena)
@@ -67,13 +74,15 @@ void cards_init(struct cards *c, struct arena *arena)
 static struct card_work *card_of(struct cards *c, const struct card_sample *s)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (same_card(&c->items[i].reading, s))
+        if (same_card(&c->items[i], s, c->host))
             return &c->items[i];
     if (c->n == CARDS_MAX)
         return NULL;
     struct card_work *w = arena_push(c->arena, c);
-    if (w != NULL)
+    if (w != NULL) {
         w->reading = blank(s->index >= 0 ? s->index : (int)c->n - 1);
+        w->host = c->host;
+    }
     return w;
 }
 
@@ -90,12 +99,72 @@ static void take_in(struct card_work *w, const struct card_sample *s)
     if (s->power_limit_w > 0 && s->power_limit_w <= WATT_MAX)
         r->power_limit_w = s->power_limit_w;
     r->mig = r->mig || s->mig;
+    mean_in(&r->memory_pct, &w->n_share, s->memory_pct, 100);
     mean_in(&r->memory_used_mib, &w->n_memory, s->memory_used_mib, MIB_MAX);
     mean_in(&r->utilisation_pct, &w->n_utilisation, s->utilisation_pct, 100);
     mean_in(&r->memory_busy_pct, &w->n_busy, s->memory_busy_pct, 100);
     if (s->utilisation_pct >= WORKING_PCT)
         mean_in(&r->memory_busy_working_pct, &w->n_working, s->memory_busy_pct, 100);
     mean_in(&r->power_w, &w->n_power, s->power_w, WATT_MAX);
+}
+
+/* Letters, digits, dots and dashes: a host's name that ends at *ret_n. */
+static const char *host_name(const char *p, size_t *ret_n)
+{
+    size_t n = 0;
+    while (text_is_alnum(p[n]) || p[n] == '-' || p[n] == '_' || p[n] == '.')
+        n++;
+    *ret_n = n;
+    return p;
+}
+
+/* "root@node2:~# nvidia-smi", "[root@node2 ~]# nvidia-smi": the command must be there, a prompt alone may be anybody's.
+ */
+static const char *host_of_prompt(const char *line, size_t *ret_n)
+{
+    const char *at = strchr(line, '@');
+    if (at == NULL || text_find(at, "smi") == NULL)
+        return NULL;
+    return host_name(at + 1, ret_n);
+}
+
+/* "node2:", "== node2 ==", "node2 | CHANGED | rc=0 >>": a line with nothing but a name that ends in a number. */
+static const char *host_of_label(const char *line, size_t *ret_n)
+{
+    const char *p = line + strspn(line, " \t=-#[*>"), *name = host_name(p, ret_n), *rest = name + *ret_n;
+    while (*ret_n > 0 && !text_is_alnum(name[*ret_n - 1]))
+        --*ret_n;
+    bool named =
+        *ret_n > 2 && text_is_digit(name[*ret_n - 1]) && !text_is_digit(name[0]) && strncmp(name, "GPU", 3) != 0;
+    bool ansible = text_find(rest, "| rc=") != NULL;
+    return named && (ansible || rest[strspn(rest, " \t=-:]*")] == '\0') ? name : NULL;
+}
+
+/* "node2: | 0  NVIDIA A40 ...", "node2: 0, NVIDIA A40, ...": pdsh and clush put the host in front of every line. */
+static const char *host_in_front(const char *line, size_t *ret_n, const char **ret_rest)
+{
+    const char *name = host_name(text_skip_blanks(line), ret_n), *p = name + *ret_n;
+    if (*ret_n < 3 || *p != ':' || !text_is_digit(p[-1]) || text_is_digit(*name))
+        return NULL;
+    p = text_skip_blanks(p + 1);
+    *ret_rest = p;
+    return *p == '|' || *p == '+' || text_find(p, "NVIDIA ") != NULL || text_find(p, "MiB") != NULL ? name : NULL;
+}
+
+const char *cards_take_host(struct cards *c, const char *line)
+{
+    size_t n;
+    const char *rest = line, *name = host_in_front(line, &n, &rest);
+    if (name == NULL) {
+        rest = line;
+        name = host_of_prompt(line, &n);
+    }
+    if (name == NULL)
+        name = host_of_label(line, &n);
+    bool other = name != NULL && n > 0 && (c->host == NULL || strlen(c->host) != n || strncmp(c->host, name, n) != 0);
+    if (other)
+        c->host = arena_strndup(c->arena, name, n);
+    return rest;
 }
 
 struct card_work *cards_add(struct cards *c, const struct card_sample *s)

@@ -11,22 +11,28 @@ struct card_sample {
     int index;
     const char *name, *bus_id; /* bus_id also a UUID: whatever tells cards apart */
     double memory_used_mib, memory_total_mib, utilisation_pct, memory_busy_pct, power_w, power_limit_w;
+    double memory_pct; /* only where a tool prints the share instead of sizes */
     bool mig;
 };
 
 struct card_work {
     struct card_reading reading;
-    unsigned n_memory, n_utilisation, n_busy, n_working, n_power;
+    unsigned n_memory, n_share, n_utilisation, n_busy, n_working, n_power;
+    const char *host; /* of the machine it is in; NULL = the paste names none */
 };
 
 struct cards {
     struct arena *arena;
     struct card_work *items;
     size_t n, cap;
+    const char *host;         /* the machine that what is read now was printed on; NULL = not named */
     struct card_work unknown; /* samples of nobody knows which card, taken together; .reading.samples 0 = none */
 };
 
 void cards_init(struct cards *c, struct arena *arena);
+/* A line between two outputs may say which machine the next is of ("node2:", "[root@node2 ~]# nvidia-smi"), or one may
+ * carry it in front ("node2: | 0  NVIDIA A40 ..."). Returns the line behind what names the machine. */
+const char *cards_take_host(struct cards *c, const char *line);
 void card_sample_init(struct card_sample *s);
 /* Takes a sample in: into the card it is of, or as a new one. The card, or NULL when the arena or the list is full. */
 struct card_work *cards_add(struct cards *c, const struct card_sample *s);

@@ -25,6 +25,10 @@ static void split(const char *name, struct words *w)
     *w = (struct words){0};
     size_t length = strlen(name);
     w->cut = length >= 3 && strcmp(name + length - 3, "...") == 0;
+    if (text_starts(name, "MXC") && text_is_digit(name[3])) { /* MetaX C500, as older drivers print it */
+        memcpy(w->items[w->n++], "metax", sizeof "metax");
+        name += 2;
+    }
     for (const char *p = name; *p != '\0' && w->n < WORDS_MAX;) {
         if (!text_is_alnum(*p)) {
             p++;

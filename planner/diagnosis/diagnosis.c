@@ -11,6 +11,25 @@
 
 #define MIB_GB 1.048576e-3 /* GB (1e9 bytes) in a MiB */
 
+/* The words of a driver that has lost a card or does not answer. */
+static const char *fault_in(const char *text)
+{
+    static const char *const words[] = {"GPU is lost",
+                                        "GPU requires reset",
+                                        "Unable to determine the device handle",
+                                        "Failed to initialize NVML",
+                                        "couldn't communicate with the NVIDIA driver",
+                                        "No devices were found",
+                                        "Unknown Error",
+                                        "uncorrectable ECC error",
+                                        "ERR!",
+                                        "NVRM: Xid"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (text_find(text, words[i]) != NULL)
+            return words[i];
+    return NULL;
+}
+
 /* One paste under one name may hold any of the outputs; every reader has a look and takes only what it knows. */
 static void read_text(const char *raw, struct arena *arena, struct cards *cards, struct diagnosis *d)
 {
@@ -21,6 +40,8 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     char *text = arena_alloc(arena, size); /* each reader cuts its copy up */
     if (text == NULL)
         return;
+    if (d->fault == NULL)
+        d->fault = fault_in(clean);
     memcpy(text, clean, size);
     read_smi_table(text, cards, &d->driver, &d->cuda);
     memcpy(text, clean, size);
@@ -35,6 +56,10 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     read_dmon(text, cards);
     memcpy(text, clean, size);
     read_smi_other(text, cards);
+    memcpy(text, clean, size);
+    read_smi_columns(text, cards);
+    memcpy(text, clean, size);
+    read_amd_smi(text, cards);
     memcpy(text, clean, size);
     if (!d->topology.read)
         read_topo(text, arena, &d->topology);
@@ -94,6 +119,17 @@ static double mean_over(const struct card_list *l, double (*figure)(const struct
 static double utilisation(const struct card_reading *r)
 {
     return r->utilisation_pct;
+}
+
+/* A list of names (nvidia-smi -L, nvlink -s) says nothing of what the cards do. */
+static bool names_only(const struct card_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct card_reading *r = &l->items[i];
+        if (isfinite(r->utilisation_pct) || isfinite(r->memory_used_mib) || isfinite(r->power_w) || r->mig)
+            return false;
+    }
+    return true;
 }
 
 static size_t count_idle(const struct card_list *l, const struct thresholds *t)
@@ -256,9 +292,11 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
         reasons[n++] = judge_iterations(&ret->iterations, &t);
     struct reason links = judge_topology(&ret->topology);
     /* Good links are no proof of health where cards or iterations were read and say too little. */
-    if (n == 0 || links.verdict == VERDICT_PCIE_BOUND)
+    if (n == 0 || (names_only(&ret->cards) && !ret->iterations.read) || links.verdict == VERDICT_PCIE_BOUND)
         reasons[n++] = links;
     conclude(ret, reasons, n, &t);
+    if (ret->fault != NULL)
+        note_text(remark_add(ret, "card_fault", "cards", (double)ret->cards.n), "what", ret->fault);
     fill_measured(ret, &t, &cards.unknown.reading);
     if (arena_failed(arena))
         return err_set(err, ERR_NOMEM, "the readings are too long to be read");

@@ -33,6 +33,7 @@ struct card_reading {
     const struct gpu *gpu;                    /* NULL: none or more than one card of the catalog fits the name */
     double memory_used_mib, memory_total_mib; /* as printed */
     double memory_used_gb, memory_total_gb;   /* GB = 1e9 bytes */
+    double memory_pct;                        /* in use, where the tool prints only that */
     double utilisation_pct;                   /* mean over samples */
     double memory_busy_pct;                   /* memory controller, mean over samples */
     double memory_busy_working_pct;           /* the same over the samples in which the card worked */
@@ -99,6 +100,7 @@ struct diagnosis {
     struct topology topology;
     struct iteration_stats iterations;
     const char *driver, *cuda;                                        /* NULL when not there */
+    const char *fault;                                                /* what the driver complains of; NULL = nothing */
     double mean_utilisation_pct, mean_memory_share, mean_power_share; /* over cards; NAN when not read */
     struct measured measured; /* ready for a workload; .stated false when nothing of it was read */
 };

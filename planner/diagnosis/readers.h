@@ -18,6 +18,13 @@ void read_smi_xml(char *text, struct cards *cards, const char **ret_driver, cons
 /* `nvidia-smi -L`, gpustat, tegrastats. After the readers above: names alone count only where no card was read. */
 void read_smi_other(char *text, struct cards *cards);
 
+/* One row a card below a heading: rocm-smi, hy-smi, `amd-smi monitor`, `dcgmi dmon`, `npu-smi info watch`, and rows of
+ * `nvidia-smi dmon` whose heading was lost. */
+void read_smi_columns(char *text, struct cards *cards);
+
+/* The table of `amd-smi`. */
+void read_amd_smi(char *text, struct cards *cards);
+
 /* The table of `npu-smi info`. */
 void read_npu_smi(char *text, struct cards *cards);
 

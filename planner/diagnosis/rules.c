@@ -55,7 +55,8 @@ double card_memory_share(const struct card_reading *r)
     double total = r->memory_total_mib;
     if (!isfinite(total) && r->gpu != NULL && r->gpu->usable_gib > 0)
         total = r->gpu->usable_gib * 1024;
-    return total > 0 ? r->memory_used_mib / total : NAN;
+    double share = total > 0 ? r->memory_used_mib / total : NAN;
+    return isfinite(share) ? share : r->memory_pct / 100;
 }
 
 double card_power_share(const struct card_reading *r)
@@ -89,7 +90,8 @@ struct reason judge_card(const struct card_reading *r, const struct thresholds *
     double memory = card_memory_share(r), power = card_power_share(r), busy = r->utilisation_pct;
     if (!isfinite(busy))
         return lacking(r->mig ? "mig_no_utilisation" : "no_utilisation", "utilisation_pct", busy, NAN);
-    if (r->memory_used_mib < t->workload_memory_mib && busy >= t->low_utilisation_pct)
+    bool empty = r->memory_used_mib < t->workload_memory_mib || (!isfinite(r->memory_used_mib) && r->memory_pct < 1);
+    if (empty && busy >= t->low_utilisation_pct)
         return lacking("no_workload", "memory_used_mib", r->memory_used_mib, t->workload_memory_mib);
     if (memory >= t->memory_full_share && busy < t->low_utilisation_pct)
         return because(VERDICT_DATA_PIPELINE, "utilisation_pct", busy, t->low_utilisation_pct);

@@ -330,6 +330,10 @@ static void take_row(struct csv *t, const struct cell *cells, int n)
 {
     if (t->n_columns == 0 && (n < 2 || !infer(t, cells, n)))
         return;
+    if (n == t->n_columns + 1 && cells[0].n > 0 && strspn(cells[0].text, "0123456789") >= cells[0].n) {
+        cells++; /* pandas numbers its rows */
+        n--;
+    }
     if (t->n_columns <= 0 || n > t->n_columns || (n < t->n_columns && n < 2) || t->n >= ROWS_MAX)
         return;
     struct row r = {.stamp = NAN, .free_mib = NAN};
@@ -372,11 +376,39 @@ static bool command(struct csv *t, char *line)
     return true;
 }
 
-/* A row that came through a spreadsheet has tabs for commas, one of a Markdown table bars. `p` points into `line`. */
+/* Columns set apart by blanks alone, as `column -t` and pandas print them: two and more are a comma. */
+static void wide_blanks(char *p)
+{
+    char *to = p;
+    while (*p != '\0') {
+        size_t n = strspn(p, " ");
+        if (n > 1 && p[n] != '\0')
+            *to++ = ',';
+        else {
+            memmove(to, p, n);
+            to += n;
+        }
+        p += n;
+        if (*p != '\0')
+            *to++ = *p++;
+    }
+    *to = '\0';
+}
+
+/* A row that came through a spreadsheet has tabs for commas (or semicolons, and decimal commas), one of a Markdown
+ * table bars. `p` points into `line`. */
 static const char *as_commas(char *line, const char *p)
 {
+    const char *semicolon = strchr(p, ';');
+    if (semicolon != NULL && strchr(semicolon + 1, ';') != NULL)
+        for (char *at = line; (at = strchr(at, ',')) != NULL;)
+            *at = '.';
     if (strchr(p, ',') != NULL)
         return p;
+    if (strchr(p, ';') == NULL && strchr(p, '\t') == NULL && strchr(p, '|') == NULL && strstr(p, "  ") != NULL) {
+        wide_blanks(line + (p - line));
+        return p;
+    }
     char separator = *p == '|' ? '|' : strchr(p, ';') != NULL ? ';' : '\t';
     char *end = line + strlen(line);
     while (end > line && (text_is_blank(end[-1]) || end[-1] == '|'))
@@ -397,9 +429,14 @@ void read_smi_csv(char *text, struct cards *cards)
         return;
     t->cards = cards;
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
+        const char *before = t->cards->host, *p = cards_take_host(t->cards, line), *host = t->cards->host;
+        if (host != before) { /* what was read so far is the other machine's */
+            t->cards->host = before;
+            flush(t, t->inferred);
+            t->cards->host = host;
+        }
         if (command(t, line))
             continue;
-        const char *p = line;
         while (text_is_blank(*p) || *p == '#' || *p == '>' || *p == '$')
             p++;
         p = as_commas(line, p);
@@ -413,4 +450,5 @@ void read_smi_csv(char *text, struct cards *cards)
             take_row(t, cells, n);
     }
     flush(t, t->inferred);
+    cards->host = NULL;
 }

@@ -37,6 +37,8 @@ static bool is_state(const char *word, size_t n)
 {
     static const char *const states[] = {"On",  "Off",   "WDDM",    "TCC",      "MCDM",
                                          "N/A", "[N/A]", "Enabled", "Disabled", "ERR!"};
+    if (*word == 'v' && text_is_digit(word[1])) /* cnmon's firmware */
+        return true;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strlen(states[i]) == n && strncmp(word, states[i], n) == 0)
             return true;
@@ -47,6 +49,8 @@ static bool is_state(const char *word, size_t n)
 static const char *take_name(const char *from, const char *end, struct arena *arena)
 {
     from = text_skip_blanks(from);
+    if (*from == '/') /* cnmon's virtual function */
+        from = text_skip_blanks(from + 1);
     while (end > from && text_is_blank(end[-1]))
         end--;
     const char *word = end;
@@ -57,6 +61,12 @@ static const char *take_name(const char *from, const char *end, struct arena *ar
     while (end > from && text_is_blank(end[-1]))
         end--;
     return end > from ? arena_strndup(arena, from, (size_t)(end - from)) : NULL;
+}
+
+/* What the driver prints for the name of a card that it has lost. */
+static bool is_fault(const char *name)
+{
+    return text_starts(name, "ERR!") || text_starts(name, "Unknown Error") || text_starts(name, "GPU is lost");
 }
 
 /* The last bar before `end`, or NULL. */
@@ -88,6 +98,25 @@ static const char *no_bus(const char *line, size_t *ret_len)
     return text_starts(cell, "N/A") ? cell : NULL;
 }
 
+/* Tools of other makers print the utilisation ("97%", mx-smi, cnmon) and the memory ("98%   40012MiB(49152MiB)",
+ * mthreads-gmi) in the first row already. */
+static void first_row_figures(const char *p, struct card_sample *s)
+{
+    double v, total;
+    p = text_skip_blanks(p);
+    if (!text_number(&p, &v) || *p != '%' || v > 100)
+        return;
+    s->utilisation_pct = v;
+    p = text_skip_blanks(p + 1);
+    if (!text_number(&p, &v) || !text_starts(p, "MiB("))
+        return;
+    p += strlen("MiB(");
+    if (text_number(&p, &total)) {
+        s->memory_used_mib = v;
+        s->memory_total_mib = total;
+    }
+}
+
 /* "|   0  NVIDIA A40   On  |   00000000:4F:00.0 Off |": index, name, bus. Whatever stands left of the table's first
  * cell (a prompt, a log's time stamp) does not matter. */
 static bool first_row(struct table *t, const char *line)
@@ -110,9 +139,12 @@ static bool first_row(struct table *t, const char *line)
     drop_pending(t);
     card_sample_init(&t->pending);
     t->pending.index = index;
-    t->pending.name = name;
+    t->pending.name = is_fault(name) ? NULL : name;
     t->pending.bus_id = text_starts(bus, "N/A") ? NULL : arena_strndup(t->cards->arena, bus, bus_len);
     t->has_pending = true;
+    const char *third = strchr(bus, '|');
+    if (third != NULL)
+        first_row_figures(third + 1, &t->pending);
     return true;
 }
 
@@ -232,6 +264,8 @@ static bool second_row(struct table *t, const char *line)
         s.index = t->pending.index;
         s.name = t->pending.name;
         s.bus_id = t->pending.bus_id;
+        if (!isfinite(s.utilisation_pct))
+            s.utilisation_pct = t->pending.utilisation_pct;
     }
     t->has_pending = false;
     t->last = cards_add(t->cards, &s);
@@ -283,10 +317,55 @@ static bool heading(struct table *t, const char *line)
     return true;
 }
 
+#define SWALLOWED_MIN 240 /* no row of a table is as wide */
+
+/* A forum that swallowed the newlines: "| N/A | | 60% 70C ...": a bar, a blank and a bar end a row. In place. */
+static void split_swallowed(char *text)
+{
+    for (char *line = text; *line != '\0';) {
+        size_t n = strcspn(line, "\n");
+        for (char *p = line; n > SWALLOWED_MIN && p + 2 < line + n; p++)
+            if (p[0] == '|' && p[1] == ' ' && p[2] == '|')
+                p[1] = '\n';
+        line += n + (line[n] != '\0');
+    }
+}
+
+/* Whether the row from `line` up to `end` was cut by a narrow window and goes on at `next`: a row that starts with a
+ * bar ends with one. */
+static bool goes_on(const char *line, const char *end, const char *next)
+{
+    next = text_skip_blanks(next);
+    size_t width = strcspn(next, "\n");
+    while (width > 0 && text_is_blank(next[width - 1]))
+        width--;
+    while (end > line && text_is_blank(end[-1]))
+        end--;
+    line = text_skip_blanks(line);
+    bool open = line < end && *line == '|' && end[-1] != '|' && end - line > 20 && end - line < SWALLOWED_MIN;
+    return open && width > 0 && *next != '|' && *next != '+' && next[width - 1] == '|';
+}
+
+static void unwrap(char *text)
+{
+    char *to = text, *line = text;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '\n' && goes_on(line, to, p + 1))
+            continue;
+        *to++ = *p;
+        if (*p == '\n')
+            line = to;
+    }
+    *to = '\0';
+}
+
 void read_smi_table(char *text, struct cards *cards, const char **ret_driver, const char **ret_cuda)
 {
     struct table t = {.cards = cards, .driver = ret_driver, .cuda = ret_cuda, .section = SECTION_CARDS};
+    split_swallowed(text);
+    unwrap(text);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
+        (void)cards_take_host(cards, line);
         if (heading(&t, line))
             continue;
         if (t.section == SECTION_MIG)
@@ -297,4 +376,5 @@ void read_smi_table(char *text, struct cards *cards, const char **ret_driver, co
             t.last->reading.mig = true; /* the third row: MIG M. */
     }
     drop_pending(&t);
+    cards->host = NULL;
 }

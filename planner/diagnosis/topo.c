@@ -1,4 +1,5 @@
-/* topo.c — the matrix of `nvidia-smi topo -m`: who reaches whom over what.
+/* topo.c — the matrix of `nvidia-smi topo -m` (rocm-smi --showtopo, npu-smi info -t topo): who reaches whom over what;
+ * and `nvidia-smi nvlink -s`, which says only whether a card's links are up.
  *
  * Rows are read by their own names, so that a heading that lost columns, was coloured or is missing does no harm.
  */
@@ -15,6 +16,11 @@ struct matrix {
     bool has_row[CARDS];
     char nic_links[CARDS][LINK_MAX]; /* GPU0's words right of the cards' columns */
     int n_nic_links, header_cards, header_nics, nic_rows;
+    bool heading_open; /* it may go on in the next line, as in a narrow window */
+    int row_open;      /* the card whose row may; -1 = none */
+    int up[CARDS];     /* links that nvlink -s shows as up */
+    int listed;        /* cards it lists */
+    bool nvlink_seen;  /* a link of theirs, up or down: more than the list of nvidia-smi -L */
 };
 
 static size_t next_word(const char **p, char *out, size_t size)
@@ -29,6 +35,14 @@ static size_t next_word(const char **p, char *out, size_t size)
     return n;
 }
 
+static bool numbered(const char *word, const char *prefix, int *ret);
+
+/* "GPU3", of Ascend "NPU3". */
+static bool is_card(const char *word, int *ret)
+{
+    return numbered(word, "GPU", ret) || numbered(word, "NPU", ret);
+}
+
 static bool numbered(const char *word, const char *prefix, int *ret)
 {
     if (!text_starts(word, prefix))
@@ -39,7 +53,8 @@ static bool numbered(const char *word, const char *prefix, int *ret)
 
 static bool is_link(const char *w)
 {
-    static const char *const known[] = {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC", "XGMI", "C2C", "DIS"};
+    static const char *const known[] = {"X",    "SYS", "NODE", "PHB",  "PXB", "PIX", "SOC",
+                                        "XGMI", "C2C", "DIS",  "HCCS", "SIO", "PCIE"};
     int bonded;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(w, known[k]) == 0)
@@ -61,7 +76,7 @@ static bool take_heading(const char *line, struct matrix *m)
     int cards = 0, nics = 0, number;
     const char *p = line;
     for (int i = 0; next_word(&p, word, sizeof word) > 0 && i < 4 * CARDS; i++) {
-        if (numbered(word, "GPU", &number)) {
+        if (is_card(word, &number)) {
             if (number != cards)
                 return false;
             cards++;
@@ -79,6 +94,64 @@ static bool take_heading(const char *line, struct matrix *m)
         return false;
     m->header_cards = cards;
     m->header_nics = nics;
+    m->heading_open = affinity == NULL;
+    m->row_open = -1;
+    return true;
+}
+
+/* "NIC2    NIC3    CPU Affinity" below a heading, "SYS     SYS     0-31" below a row: what a narrow window wrapped. */
+static bool take_rest(const char *line, struct matrix *m)
+{
+    char word[32];
+    int number, nics = 0;
+    const char *p = line;
+    if (m->heading_open) {
+        m->heading_open = false;
+        while (next_word(&p, word, sizeof word) > 0 && (numbered(word, "NIC", &number) || text_starts(word, "mlx5_")))
+            nics++;
+        bool rest = nics > 0 && (word[0] == '\0' || strcmp(word, "CPU") == 0);
+        m->header_nics += rest ? nics : 0;
+        return rest;
+    }
+    if (m->row_open < 0)
+        return false;
+    bool first = m->row_open == 0;
+    m->row_open = -1;
+    bool any = false;
+    while (next_word(&p, word, sizeof word) > 0 && is_link(word) && strcmp(word, "X") != 0) {
+        if (first && m->n_nic_links < m->header_nics && m->n_nic_links < CARDS)
+            copy_link(m->nic_links[m->n_nic_links++], word);
+        any = true;
+    }
+    return any && (word[0] == '\0' || text_is_digit(word[0]) || word[0] == 'N');
+}
+
+/* `nvidia-smi nvlink -s`: "GPU 0: NVIDIA H800 (UUID: ...)", then "\t Link 0: 26.562 GB/s" or "<inactive>". */
+static bool take_nvlink(const char *line, struct matrix *m)
+{
+    int number;
+    double rate;
+    const char *p = text_skip_blanks(line);
+    if (text_starts(p, "GPU ")) {
+        p += strlen("GPU ");
+        if (!text_int(&p, &number) || *p != ':' || number >= CARDS)
+            return false;
+        if (number >= m->listed)
+            m->listed = number + 1;
+        m->row_open = -1;
+        return true;
+    }
+    if (m->listed > 0 && text_find(p, "all links are inActive") != NULL)
+        return m->nvlink_seen = true;
+    if (m->listed == 0 || !text_starts(p, "Link "))
+        return false;
+    p += strlen("Link ");
+    if (!text_int(&p, &number) || *p != ':')
+        return false;
+    p = text_skip_blanks(p + 1);
+    if (text_number(&p, &rate) && rate > 0 && text_starts(text_skip_blanks(p), "GB/s"))
+        m->up[m->listed - 1]++;
+    m->nvlink_seen = true;
     return true;
 }
 
@@ -91,13 +164,17 @@ static void take_row(const char *line, struct matrix *m)
     while (*p == '|' || text_is_blank(*p))
         p++;
     next_word(&p, word, sizeof word);
-    bool card = numbered(word, "GPU", &row);
+    bool card = is_card(word, &row);
     if (card && row >= CARDS)
         return;
     char links[CARDS + CARDS][LINK_MAX];
     int n = 0;
-    while (n < 2 * CARDS && next_word(&p, word, sizeof word) > 0 && is_link(word))
-        copy_link(links[n++], word);
+    while (n < 2 * CARDS && next_word(&p, word, sizeof word) > 0) {
+        bool self = card && n == row && strcmp(word, "0") == 0; /* rocm-smi's X */
+        if (!self && !is_link(word))
+            break;
+        copy_link(links[n++], self ? "X" : word);
+    }
     bool other = text_is_alnum(word[0]) && !text_is_digit(word[0]) && !text_starts(word, "N/A") && !is_link(word);
     if (card && n > 0 && other) /* "OK", "CNS": the matrix of topo -p2p */
         return;
@@ -105,7 +182,10 @@ static void take_row(const char *line, struct matrix *m)
         m->nic_rows += !card && n >= 2;
         return;
     }
+    if (strcspn(links[row < n ? row : 0], "X") != 0) /* no matrix has anything else on its diagonal */
+        return;
     m->has_row[row] = true;
+    m->row_open = row;
     int cards = m->header_cards > 0 && m->header_cards < n ? m->header_cards : n;
     for (int c = 0; c < cards && c < CARDS; c++)
         copy_link(m->links[row][c], links[c]);
@@ -126,7 +206,8 @@ static int count_cards(const struct matrix *m)
 
 static bool is_nvlink(const char *link)
 {
-    return strncmp(link, "NV", 2) == 0 || strcmp(link, "XGMI") == 0;
+    return strncmp(link, "NV", 2) == 0 || strcmp(link, "XGMI") == 0 || strncmp(link, "HCCS", 4) == 0 ||
+           strcmp(link, "SIO") == 0;
 }
 
 static const char *link_between(const struct matrix *m, int a, int b)
@@ -166,14 +247,43 @@ static bool connected(const struct matrix *m, int cards)
     return n == cards;
 }
 
+/* From nvlink -s alone. All links of all cards down: nothing but PCIe is left. Two cards with links up have them to one
+ * another; of more nobody knows whose links lead where. */
+static void conclude_listed(const struct matrix *m, struct arena *arena, struct topology *t)
+{
+    int up = 0, least = m->up[0];
+    for (int i = 0; i < m->listed; i++) {
+        up += m->up[i];
+        least = m->up[i] < least ? m->up[i] : least;
+    }
+    t->read = true;
+    t->gpus = m->listed;
+    if (m->listed == 2 && least > 0) {
+        const char **kind = arena_array(arena, 1, sizeof *kind);
+        if (kind == NULL)
+            return;
+        t->link = kind[0] = arena_printf(arena, "NV%d", least);
+        t->kinds = kind;
+        t->n_kinds = 1;
+        t->nvlink_pairs = 1;
+        t->nvlink_connected = true;
+    } else if (m->listed > 1 && up == 0) {
+        t->pcie_pairs = m->listed * (m->listed - 1) / 2;
+        t->pcie_bound = true;
+    }
+}
+
 static void conclude(const struct matrix *m, struct arena *arena, struct topology *t)
 {
     int cards = count_cards(m);
     bool any_row = false;
     for (int i = 0; i < CARDS; i++)
         any_row = any_row || m->has_row[i];
-    if (!any_row)
+    if (!any_row) {
+        if (m->listed > 0 && m->nvlink_seen)
+            conclude_listed(m, arena, t);
         return;
+    }
     t->read = true;
     t->gpus = cards;
     t->nics = m->nic_rows > m->header_nics ? m->nic_rows : m->header_nics;
@@ -204,8 +314,9 @@ void read_topo(char *text, struct arena *arena, struct topology *topology)
     struct matrix *m = arena_alloc(arena, sizeof *m);
     if (m == NULL)
         return;
+    m->row_open = -1;
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
-        if (!take_heading(line, m))
+        if (!take_nvlink(line, m) && !take_heading(line, m) && !take_rest(line, m))
             take_row(line, m);
     conclude(m, arena, topology);
 }

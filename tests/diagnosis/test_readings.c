@@ -118,6 +118,8 @@ static void check_lists(struct check *c)
         number_is(c, "mean_mem_frac", round(share_sum(l) * 1000) / 1000, value, 1.1e-3);
     if (json_object_get(c->r->expect, "driver") != NULL)
         text_is(c, "driver", c->d->driver, json_object_get(c->r->expect, "driver"));
+    if (json_object_get(c->r->expect, "fault") != NULL)
+        text_is(c, "fault", c->d->fault, json_object_get(c->r->expect, "fault"));
     if (json_object_get(c->r->expect, "cuda") != NULL)
         text_is(c, "cuda", c->d->cuda, json_object_get(c->r->expect, "cuda"));
 }
