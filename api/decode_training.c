@@ -39,6 +39,7 @@ static const struct jfield training_fields[] = {
     JFIELD_ENUM(optimizer, ENUM_OPTIMIZER),
     JFIELD_INT(runs, 1, 10000),
     JFIELD_INT(parallel_runs, 1, 1000),
+    JFIELD_INT(shareable_runs, 0, 10000),
     JFIELD_NUMBER(dataset_gb, 0, 1e8, 0),
     JFIELD_INT(checkpoints_kept, 0, 10000),
     JFIELD_INT(lora_rank, 1, 8192),

@@ -24,6 +24,7 @@ const struct query_alias query_aliases[] = {
     {"opt", "training.optimizer"},
     {"runs", "training.runs"},
     {"par", "training.parallel_runs"},
+    {"share", "training.shareable_runs"},
     {"data", "training.dataset_gb"},
     {"fps", "training.flops_per_sample"},
     {"mgpu", "measured.gpu"},

@@ -16,6 +16,7 @@ static bool same_physics(const struct workload *a, const struct workload *b)
     struct training one = a->training; /* an estimate is of one run, however many there are */
     one.runs = b->training.runs;
     one.parallel_runs = b->training.parallel_runs;
+    one.shareable_runs = b->training.shareable_runs;
     return memcmp(&a->model, &b->model, sizeof a->model) == 0 && memcmp(&one, &b->training, sizeof one) == 0 &&
            memcmp(&a->measured, &b->measured, sizeof a->measured) == 0 && a->overrides == b->overrides &&
            a->n_overrides == b->n_overrides;

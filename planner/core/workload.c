@@ -13,6 +13,7 @@ void workload_init(struct workload *w)
     w->measured.gpu_util_pct = w->measured.memory_used_pct = w->measured.peak_memory_gb = -1;
     w->measured.comm_share_pct = w->measured.iteration_time_cv = -1;
     w->serving.spare_replicas = -1;
+    w->training.shareable_runs = -1;
     w->constraints.start_on = w->constraints.deadline_on = DATE_NONE;
     for (int k = 0; k < KIND_COUNT; k++)
         w->constraints.kinds[k] = true;
@@ -71,6 +72,9 @@ static void check_training(const struct workload *w, struct place *p, bool need_
     if (t->parallel_runs > runs)
         fault_add(faults, at(p, "/training/parallel_runs"), "impossible_pair",
                   "%d runs side by side, but only %d in all", t->parallel_runs, runs);
+    if (t->shareable_runs > runs)
+        fault_add(faults, at(p, "/training/shareable_runs"), "impossible_pair", "%d runs may leave, but only %d in all",
+                  t->shareable_runs, runs);
     if (t->mean_len > 0 && t->seq_len > 0 && t->mean_len > t->seq_len)
         fault_add(faults, at(p, "/training/mean_len"), "impossible_pair",
                   "a mean of %g tokens does not fit sequences of %d", t->mean_len, t->seq_len);

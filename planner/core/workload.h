@@ -149,6 +149,7 @@ struct training {
     enum precision precision;
     enum optimizer optimizer;
     int runs, parallel_runs; /* 0 = 1 */
+    int shareable_runs;      /* of `runs`: use only public or synthetic data, so they may leave; < 0 = not stated */
     double dataset_gb;
     int checkpoints_kept; /* 0 = default */
     int lora_rank;        /* 0 = default 16 */

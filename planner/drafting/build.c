@@ -113,6 +113,11 @@ static void resolve_workload(struct build *b)
     b->training.parallel_runs = b->training.parallel_runs > 0 ? b->training.parallel_runs : 1;
     if (b->training.parallel_runs > b->training.runs)
         b->training.parallel_runs = b->training.runs;
+    b->shareable_runs = w->training.shareable_runs >= 0 ? w->training.shareable_runs : b->training.runs;
+    if (w->training.shareable_runs < 0 && b->data_at_home)
+        b->shareable_runs = 0;
+    if (b->shareable_runs > b->training.runs)
+        b->shareable_runs = b->training.runs;
     if (w->measured.stated && w->measured.gpu != NULL)
         b->measured_gpu = catalog_gpu(b->catalog, w->measured.gpu);
 }

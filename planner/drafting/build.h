@@ -46,6 +46,7 @@ struct build {
     int64_t budget_minor;           /* plan currency; 0 = none */
     bool trains, serves;            /* the workload has a training job / a serving load of its own */
     struct training training;       /* the workload's; runs and parallel_runs >= 1 */
+    int shareable_runs;             /* runs that may leave the house for the far end of a line; 0..runs */
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
     struct physics_entry *physics[PHYSICS_BUCKETS];
     int n_physics, n_sizings; /* estimates and sizings computed so far */

@@ -42,6 +42,7 @@ export const groups = [
     { id: 'lora_rank', ...whole, path: 'training.lora_rank', when: adapters },
     { id: 'runs', ...whole, path: 'training.runs' },
     { id: 'parallel_runs', ...whole, path: 'training.parallel_runs' },
+    { id: 'shareable_runs', ...whole, min: 0, path: 'training.shareable_runs', when: (v) => trains(v) && Number(v.runs) > 1 },
     { id: 'precision', type: 'select', path: 'training.precision', options: ['bf16', 'fp16', 'fp8', 'fp4', 'tf32', 'fp32'], empty: 'auto', when: transformer },
     { id: 'optimizer', type: 'select', path: 'training.optimizer', options: ['adamw', 'adamw_8bit', 'adafactor', 'sgd', 'lion', 'muon'], empty: 'auto', when: transformer },
     { id: 'dataset_gb', ...positive, path: 'training.dataset_gb', step: 'any' },
