@@ -142,6 +142,23 @@ static bool side_by_side(struct workload *w, const struct build *b)
     return b->trains && b->training.parallel_runs < 2 && b->training.runs >= 2;
 }
 
+/* Half of the runs without sensitive data; one run is first cut into two of half the work. */
+static bool share_runs(struct workload *w, const struct build *b)
+{
+    struct training *t = &w->training;
+    if (!b->trains || b->shareable_runs > 0)
+        return false;
+    if (b->training.runs < 2) {
+        t->tokens /= 2;
+        t->samples /= 2;
+        t->steps /= 2;
+        t->runs = 2;
+    }
+    t->parallel_runs = t->parallel_runs > 1 ? t->parallel_runs : 0;
+    t->shareable_runs = t->runs / 2;
+    return true;
+}
+
 /* What a refusal or a missed limit asks for. */
 enum {
     NEED_MEMORY = 1 << 0,
@@ -151,7 +168,8 @@ enum {
     NEED_RUNS = 1 << 4,
     NEED_TIME = 1 << 5,
     NEED_MONEY = 1 << 6,
-    NEED_LOAD = 1 << 7 /* the service finds no machines */
+    NEED_LOAD = 1 << 7, /* the service finds no machines */
+    NEED_BURST = 1 << 8
 };
 
 static const struct need {
@@ -161,7 +179,7 @@ static const struct need {
     {"memory_wall", NEED_MEMORY | NEED_SUPPLY},
     {"host_memory", NEED_MEMORY | NEED_SUPPLY},
     {"data_sensitive", NEED_DATA},
-    {"nothing_to_burst", NEED_RUNS | NEED_DATA},
+    {"nothing_to_burst", NEED_RUNS | NEED_DATA | NEED_BURST},
     {"city_without_supply", NEED_SUPPLY},
     {"no_offer", NEED_SUPPLY},
     {"no_line", NEED_SUPPLY},
@@ -187,6 +205,7 @@ static const struct attempt {
     change *apply;
 } attempts[] = {
     {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, desensitise},
+    {"shareable_runs", "relax_shareable_runs", NEED_BURST, share_runs},
     {"parallel_runs", "relax_parallel_runs", NEED_RUNS, side_by_side},
     {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_bf16},
     {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, use_8bit_optimizer},
@@ -226,6 +245,24 @@ static struct relaxation *add(struct build *b, struct relaxation_list *l, const 
     return r;
 }
 
+static bool differs(double a, double b)
+{
+    return a < b || a > b;
+}
+
+/* What was changed, as the words of the relaxation name it. */
+static void say_change(struct note *n, const struct workload *w, const struct workload *was)
+{
+    if (w->training.seq_len != was->training.seq_len)
+        note_num(n, "seq_len", w->training.seq_len);
+    if (differs(w->serving.weight_bits, was->serving.weight_bits))
+        note_num(n, "bits", w->serving.weight_bits);
+    if (differs(w->serving.ttft_ms, was->serving.ttft_ms) || differs(w->serving.tpot_ms, was->serving.tpot_ms))
+        note_num(note_num(n, "ttft_ms", w->serving.ttft_ms), "tpot_ms", w->serving.tpot_ms);
+    if (w->training.shareable_runs != was->training.shareable_runs)
+        note_num(note_num(n, "runs", w->training.runs), "shareable", w->training.shareable_runs);
+}
+
 /* One attempt planned again for the kinds of the mask; *ret_found when it is feasible (and cheap enough: most). */
 static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds, int64_t most,
                        struct relaxation_list *to, bool *ret_found)
@@ -255,9 +292,7 @@ static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds
         return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
     if (most > 0)
         note_money(&found->text, "saving", s->plan->options[0].cost.total - r.total);
-    note_num(&found->text, "seq_len", w->training.seq_len);
-    note_num(&found->text, "bits", w->serving.weight_bits);
-    note_num(note_num(&found->text, "ttft_ms", w->serving.ttft_ms), "tpot_ms", w->serving.tpot_ms);
+    say_change(&found->text, w, s->b->workload);
     if (r.draft)
         note_text(&found->text, "gpu", r.draft->shape.gpu->name);
     return 0;

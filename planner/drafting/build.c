@@ -113,11 +113,10 @@ static void resolve_workload(struct build *b)
     b->training.parallel_runs = b->training.parallel_runs > 0 ? b->training.parallel_runs : 1;
     if (b->training.parallel_runs > b->training.runs)
         b->training.parallel_runs = b->training.runs;
-    b->shareable_runs = w->training.shareable_runs >= 0 ? w->training.shareable_runs : b->training.runs;
-    if (w->training.shareable_runs < 0 && b->data_at_home)
-        b->shareable_runs = 0;
-    if (b->shareable_runs > b->training.runs)
-        b->shareable_runs = b->training.runs;
+    const bool at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
+    b->shareable_runs = w->training.shareable_runs < 0 && at_home ? 0 : b->training.runs;
+    if (w->training.shareable_runs >= 0 && w->training.shareable_runs < b->training.runs)
+        b->shareable_runs = w->training.shareable_runs;
     if (w->measured.stated && w->measured.gpu != NULL)
         b->measured_gpu = catalog_gpu(b->catalog, w->measured.gpu);
 }
@@ -237,6 +236,17 @@ void build_draft_start(struct build *b, struct draft *d, enum option_kind kind)
     draft_start(d, kind, b->arena);
     d->reserve = &b->reserve;
     d->deadline_day = b->deadline_day;
+}
+
+void build_draft_restart(struct build *b, struct draft *d, enum option_kind kind)
+{
+    const struct note_list reasons = d->reasons, warnings = d->warnings;
+    build_draft_start(b, d, kind);
+    if (reasons.arena == NULL)
+        return;
+    d->reasons = reasons;
+    d->warnings = warnings;
+    d->reasons.n = d->warnings.n = 0;
 }
 
 struct draft *build_draft_new(struct build *b, enum option_kind kind)

@@ -101,6 +101,8 @@ double build_state_bytes(const struct build *b);
 
 /* An empty draft that pays for the plan's reserve: in place, or in the arena (NULL: no memory). */
 void build_draft_start(struct build *b, struct draft *d, enum option_kind kind);
+/* The same on a draft that may have been started before: the storage of its notes is used again. */
+void build_draft_restart(struct build *b, struct draft *d, enum option_kind kind);
 struct draft *build_draft_new(struct build *b, enum option_kind kind);
 
 /* Reckons a finished draft (d->base) and appends it; one longer than the horizon is refused instead. -1: no memory. */

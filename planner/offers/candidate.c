@@ -118,16 +118,10 @@ int candidate_draft(struct build *b, enum option_kind kind, const struct candida
 bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch)
 {
     struct reckoning r;
-    struct note_list reasons = scratch->reasons, warnings = scratch->warnings; /* their storage is used again */
     double hours = build_train_hours(b, c->estimate, c->lanes);
     if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
         return false;
-    build_draft_start(b, scratch, kind);
-    if (reasons.arena != NULL) {
-        scratch->reasons = reasons;
-        scratch->warnings = warnings;
-        scratch->reasons.n = scratch->warnings.n = 0;
-    }
+    build_draft_restart(b, scratch, kind);
     if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
         return false;
     c->total = r.total;

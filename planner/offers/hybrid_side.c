@@ -103,9 +103,37 @@ int hybrid_side_choose(struct build *b, const struct provider *p, bool far, stru
     return 0;
 }
 
-bool hybrid_side_has(const struct hybrid_side *side, int machines)
+static int cards_at_most(const struct hybrid_side *side)
 {
     const struct sku *s = side->offer->sku;
-    const int nodes = s->max_nodes > 1 ? s->max_nodes : 1;
-    return machines * side->shape.gpus_per_node <= nodes * s->gpus_per_node;
+    return (s->max_nodes > 1 ? s->max_nodes : 1) * s->gpus_per_node;
+}
+
+bool hybrid_side_has(const struct hybrid_side *side, int machines)
+{
+    return machines * side->shape.gpus_per_node <= cards_at_most(side);
+}
+
+int hybrid_side_lanes(const struct hybrid_side *side)
+{
+    return cards_at_most(side) / (side->shape.gpus_per_node * side->shape.nodes);
+}
+
+void hybrid_side_rates(const struct hybrid_side *side, double *ret_hour, double *ret_month)
+{
+    const struct offer *o = side->offer;
+    *ret_hour = *ret_month = 0;
+    for (size_t i = 0; i < o->n_rates; i++) {
+        const struct rate *r = &o->rates[i];
+        const int units = (r->per_card ? side->shape.gpus_per_node : 1) * side->shape.nodes;
+        const double minor = (double)r->unit_micros / 1e4 * (double)r->quantity_milli / 1e3 * units;
+        double *slot = r->mode == MODE_HOURLY ? ret_hour : r->mode == MODE_MONTHLY && r->days == 30 ? ret_month : NULL;
+        if (slot && r->per_card == side->by_card && (*slot <= 0 || minor < *slot))
+            *slot = minor;
+    }
+}
+
+bool hybrid_side_same(const struct hybrid_side *a, const struct hybrid_side *b)
+{
+    return a->offer == b->offer && a->estimate == b->estimate;
 }

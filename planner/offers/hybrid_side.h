@@ -34,4 +34,13 @@ int hybrid_side_choose(struct build *b, const struct provider *p, bool far, stru
 /* Can the provider give so many machines at once? */
 bool hybrid_side_has(const struct hybrid_side *side, int machines);
 
+/* Runs that the provider's machines carry side by side. */
+int hybrid_side_lanes(const struct hybrid_side *side);
+
+/* What one run's machines cost about an hour and a month, minor units; 0 = not sold so. */
+void hybrid_side_rates(const struct hybrid_side *side, double *ret_hour, double *ret_month);
+
+/* The same machine in the same shape. */
+bool hybrid_side_same(const struct hybrid_side *a, const struct hybrid_side *b);
+
 #endif

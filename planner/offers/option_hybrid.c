@@ -1,8 +1,8 @@
 /* option_hybrid.c — `hybrid_cloud`: what splits is phases and runs, never one data-parallel job across the line.
  *
- * Validation, development, the sensitive part and the first lanes of runs stay at the local IDC; the other parallel
- * runs go to the public cloud at the far end of a dedicated line. How many lanes go out is tried over the range and the
- * split of least score at the request's priority is kept. The line is paid by the month while it is used, what is
+ * Validation, development, the sensitive part and the first lanes of runs stay at the local IDC; parallel runs that may
+ * leave go to the public cloud at the far end of a dedicated line. How many runs go out, and on how many machines, is
+ * the lightest cut at the request's priority (hybrid_cut.h). The line is paid by the month while it is used, what is
  * staged over it takes its time, what comes back is egress.
  */
 #include "planner/offers/option_hybrid.h"
@@ -19,7 +19,10 @@
 #include "planner/offers/hybrid_side.h"
 #include "planner/offers/kinds.h"
 
-enum { HYBRID_LINES_MAX = 3, HYBRID_SPLITS_MAX = 4 };
+enum { HYBRID_LINES_MAX = 3, CUTS_WEIGHED = 128, CUTS_WEIGHED_OTHER = 32, CUTS_WEIGHED_LEAN = 4 };
+
+/* A late cut weighs more than any in time. */
+static const double LATE = 1e6;
 
 int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret, struct err *err)
 {
@@ -31,42 +34,17 @@ int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret
     return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
 }
 
-struct hybrid_split hybrid_split_of(int runs, int lanes_local, int lanes_out, double hours_local, double hours_out)
-{
-    const double rate_local = lanes_local / hours_local, rate_out = lanes_out / hours_out;
-    int local = (int)lround(runs * rate_local / (rate_local + rate_out));
-    local = local < 1 ? 1 : local > runs - 1 ? runs - 1 : local;
-    return (struct hybrid_split){
-        .runs_local = local,
-        .runs_out = runs - local,
-        .hours_local = local * hours_local / fmin(lanes_local, local),
-        .hours_out = (runs - local) * hours_out / fmin(lanes_out, runs - local),
-    };
-}
-
 double hybrid_staging_hours(double gb, double gbps, double efficiency)
 {
     return gb > 0 && gbps > 0 && efficiency > 0 ? gb * 8 / (gbps * efficiency) / 3600 : 0;
 }
 
-/* A pair of providers and what its line costs. */
-struct pair {
-    const struct dedicated_line *line;
-    const struct provider *home, *cloud;
-    const struct price *line_price;
-    int64_t line_micros;
-    enum price_unit line_unit;
-    struct hybrid_side local, burst;
-    struct hybrid_terms terms;
-};
-
-/* False where the ends are not an IDC and a public cloud, or the line has no price. */
-static bool pair_of(struct build *b, const struct dedicated_line *line, struct pair *ret)
+bool hybrid_pair_of(struct build *b, const struct dedicated_line *line, struct hybrid_pair *ret)
 {
     const enum provider_kind a = line->a->kind, z = line->b->kind;
-    *ret = (struct pair){.line = line, .home = line->a, .cloud = line->b};
+    *ret = (struct hybrid_pair){.line = line, .home = line->a, .cloud = line->b};
     if (a == PROVIDER_PUBLIC_CLOUD && z == PROVIDER_LOCAL_IDC)
-        *ret = (struct pair){.line = line, .home = line->b, .cloud = line->a};
+        *ret = (struct hybrid_pair){.line = line, .home = line->b, .cloud = line->a};
     else if (a != PROVIDER_LOCAL_IDC || z != PROVIDER_PUBLIC_CLOUD)
         return false;
     if (b->workload->constraints.data_sensitive && !ret->home->data_stays)
@@ -98,7 +76,7 @@ static void drop_fabric(struct draft *d)
     d->n_extras = kept;
 }
 
-static void add_line_cost(struct draft *d, const struct pair *p)
+static void add_line_cost(struct draft *d, const struct hybrid_pair *p)
 {
     struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
     if (!x)
@@ -112,7 +90,7 @@ static void add_line_cost(struct draft *d, const struct pair *p)
 }
 
 /* The fabric of runs of several nodes at the cloud, where it is not in the price of the node. */
-static void add_burst_fabric(struct build *b, struct draft *d, const struct pair *p, int lanes_out)
+static void add_burst_fabric(struct build *b, struct draft *d, const struct hybrid_pair *p, int lanes_out)
 {
     const struct network *n = p->burst.offer->sku->network;
     const struct price *price;
@@ -132,7 +110,7 @@ static void add_burst_fabric(struct build *b, struct draft *d, const struct pair
 }
 
 /* What the runs that went out bring home: their weights, or their adapters. */
-static double result_gb(const struct build *b, const struct pair *p, int runs_out)
+static double result_gb(const struct build *b, const struct hybrid_pair *p, int runs_out)
 {
     const enum method m = b->training.method;
     if (m == METHOD_LORA || m == METHOD_QLORA || m == METHOD_CUSTOM)
@@ -140,7 +118,7 @@ static double result_gb(const struct build *b, const struct pair *p, int runs_ou
     return b->workload->model.params / 1e9 * p->terms.run_result_gb_per_billion * runs_out;
 }
 
-static void add_egress(struct build *b, struct draft *d, const struct pair *p, double gb)
+static void add_egress(struct build *b, struct draft *d, const struct hybrid_pair *p, double gb)
 {
     const struct price *price;
     int64_t micros;
@@ -156,21 +134,32 @@ static void add_egress(struct build *b, struct draft *d, const struct pair *p, d
     x->quantity = gb;
 }
 
-static void say_split(struct build *b, struct draft *d, const struct pair *p, const struct hybrid_split *s,
-                      int lanes_out, double staging_h, double gb)
+/* Which part leaves, and why it may. */
+static void say_what_leaves(struct build *b, struct draft *d, const struct hybrid_pair *p, int runs_out)
+{
+    if (b->workload->training.shareable_runs >= 0) {
+        struct note *n = note_num(note_add(&d->reasons, "shareable_leaves"), "runs_out", runs_out);
+        note_num(note_num(n, "shareable", b->shareable_runs), "runs", b->training.runs);
+        note_text(note_num(n, "runs_local", b->training.runs - runs_out), "provider", p->home->id);
+        note_text(n, "cloud", p->cloud->id);
+    } else if (b->workload->constraints.data_sensitive) {
+        note_text(note_add(&d->reasons, "data_stays_home"), "provider", p->home->id);
+        note_num(note_add(&d->reasons, "desensitise_first"), "days", p->terms.desensitise_days);
+    }
+}
+
+static void say_split(struct build *b, struct draft *d, const struct hybrid_pair *p, const struct hybrid_cut *cut,
+                      double staging_h, double gb)
 {
     struct note *n = note_add(&d->reasons, "hybrid_split");
-    note_num(note_num(note_num(n, "runs_local", s->runs_local), "runs_out", s->runs_out), "machines_out",
-             lanes_out * p->burst.shape.nodes);
+    note_num(note_num(n, "runs_local", b->training.runs - cut->runs_out), "runs_out", cut->runs_out);
+    note_num(n, "machines_out", cut->lanes_out * p->burst.shape.nodes);
     note_text(note_text(n, "home", p->home->id), "cloud", p->cloud->id);
     n = note_add(&d->reasons, "hybrid_line");
     note_num(note_num(note_num(n, "gbps", p->line->gbps), "staging_minutes", ceil(staging_h * 60)), "result_gb",
              ceil(gb));
     note_text(n, "line", p->line->id);
-    if (b->workload->constraints.data_sensitive) {
-        note_text(note_add(&d->reasons, "data_stays_home"), "provider", p->home->id);
-        note_num(note_add(&d->reasons, "desensitise_first"), "days", p->terms.desensitise_days);
-    }
+    say_what_leaves(b, d, p, cut->runs_out);
 }
 
 /* Runs of several nodes begin with two of them: the move to the cluster is also its pilot. */
@@ -188,7 +177,7 @@ static void gate_two_nodes(const struct build *b, struct draft *d)
 }
 
 /* Both groups, as many machines as their lanes take; -1 where a side does not have that many. */
-static int add_sides(struct draft *d, const struct pair *p, int lanes_local, int lanes_out)
+static int add_sides(struct draft *d, const struct hybrid_pair *p, int lanes_local, int lanes_out)
 {
     const struct hybrid_side *l = &p->local, *r = &p->burst;
     const int local = lanes_local * l->shape.nodes, out = lanes_out * r->shape.nodes;
@@ -199,7 +188,8 @@ static int add_sides(struct draft *d, const struct pair *p, int lanes_local, int
 }
 
 /* The runs that go out, beside those at home; starts when the data has come over the line. */
-static int add_burst(struct build *b, struct draft *d, const struct pair *p, int units, double hours, double staging_h)
+static int add_burst(struct build *b, struct draft *d, const struct hybrid_pair *p, int units, double hours,
+                     double staging_h)
 {
     const int train = train_index(d), burst = d->n_groups - 1;
     const struct quality *quality = quality_of(b, p->cloud);
@@ -210,104 +200,160 @@ static int add_burst(struct build *b, struct draft *d, const struct pair *p, int
     step->beside = train + 1;
     step->scales = true;
     step->wait_days = staging_h / 24;
-    if (b->workload->constraints.data_sensitive)
+    if (b->workload->constraints.data_sensitive && b->workload->training.shareable_runs < 0)
         step->wait_days += p->terms.desensitise_days;
     return 0;
 }
 
-/* Fills `d` with one split of the lanes. -1: it cannot be had, or does not go into a draft. */
-static int split_draft(struct build *b, const struct pair *p, int lanes_out, struct draft *d)
+int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybrid_cut *cut, struct draft *d)
 {
-    const int lanes_local = b->training.parallel_runs - lanes_out;
-    const struct hybrid_split s =
-        hybrid_split_of(b->training.runs, lanes_local, lanes_out, p->local.run_hours, p->burst.run_hours);
+    const int local = b->training.runs - cut->runs_out, units = cut->lanes_local * p->local.shape.nodes;
+    const double hours = hybrid_end_hours(local, cut->lanes_local, p->local.run_hours);
+    const double hours_out = hybrid_end_hours(cut->runs_out, cut->lanes_out, p->burst.run_hours);
     const double staging_h = hybrid_staging_hours(b->training.dataset_gb, p->line->gbps, p->terms.line_efficiency);
-    const double gb = result_gb(b, p, s.runs_out);
-    const int units = lanes_local * p->local.shape.nodes;
-    build_draft_start(b, d, KIND_HYBRID_CLOUD);
+    const double gb = result_gb(b, p, cut->runs_out);
+    build_draft_restart(b, d, KIND_HYBRID_CLOUD);
     d->shape = p->local.shape;
     d->estimate = p->local.estimate;
-    if (add_sides(d, p, lanes_local, lanes_out) ||
-        phases_standard(b, d, d->train_group, d->train_group, units, s.hours_local + candidate_staging_hours(b)) ||
-        add_burst(b, d, p, lanes_out * p->burst.shape.nodes, s.hours_out, staging_h) || extras_standard(b, d))
+    if (add_sides(d, p, cut->lanes_local, cut->lanes_out) ||
+        phases_standard(b, d, d->train_group, d->train_group, units, hours + candidate_staging_hours(b)) ||
+        add_burst(b, d, p, cut->lanes_out * p->burst.shape.nodes, hours_out, staging_h) || extras_standard(b, d))
         return -1;
     if (p->local.shape.nodes > 1)
         gate_two_nodes(b, d);
     else
         drop_fabric(d);
-    add_burst_fabric(b, d, p, lanes_out);
+    add_burst_fabric(b, d, p, cut->lanes_out);
     add_line_cost(d, p);
     add_egress(b, d, p, gb);
-    say_split(b, d, p, &s, lanes_out, staging_h, gb);
+    say_split(b, d, p, cut, staging_h, gb);
     return 0;
 }
 
-/* Numbers of lanes that go out, spread over the range; all of them where there are few. */
-static int lane_choices(const struct build *b, int ret[HYBRID_SPLITS_MAX])
+/* Runs side by side over both ends. Who says which runs may leave, and not how many go at once, lets home and cloud
+ * work at the same time. */
+static int lanes_of(const struct build *b)
 {
-    const int most = b->training.parallel_runs - 1, want = b->lean ? 1 : HYBRID_SPLITS_MAX;
-    int n = 0;
-    for (int i = 0; i < want; i++) {
-        const int lanes = want == 1 ? (most + 1) / 2 : 1 + (int)lround((double)(most - 1) * i / (want - 1));
-        if (n == 0 || lanes > ret[n - 1])
-            ret[n++] = lanes;
-    }
-    return n;
+    const struct training *t = &b->workload->training;
+    const bool two_kinds = t->parallel_runs == 0 && t->shareable_runs > 0 && b->training.runs > 1;
+    return two_kinds ? 2 : b->training.parallel_runs;
 }
 
-/* Whole part of a day that a split takes longer than allowed counts like the worst finish. */
-static double score_of(const struct build *b, const struct reckoning *r, double least, double soonest)
+static struct hybrid_end end_of(const struct hybrid_side *side)
+{
+    double hour, month;
+    hybrid_side_rates(side, &hour, &month);
+    return (struct hybrid_end){side->run_hours, hybrid_side_lanes(side), hour, month};
+}
+
+struct hybrid_range hybrid_range_of(const struct build *b, const struct hybrid_pair *p)
+{
+    struct hybrid_range r = {.runs = b->training.runs, .lanes = lanes_of(b), .most_out = b->shareable_runs};
+    double risk;
+    r.local = end_of(&p->local);
+    r.out = end_of(&p->burst);
+    candidate_weights(b, &r.by_cost, &r.by_time, &risk);
+    return r;
+}
+
+/* A cut reckoned exactly: what its machines do not explain of the cost, and its days. */
+struct probe {
+    double days, rest, finish;
+};
+
+static bool probe(struct build *b, const struct hybrid_pair *p, const struct hybrid_range *r,
+                  const struct hybrid_cut *cut, struct draft *scratch, struct probe *ret)
+{
+    struct reckoning sum;
+    if (!hybrid_cut_allowed(r, cut) || hybrid_draft(b, p, cut, scratch) ||
+        costing_reckon(&b->day, scratch, &what_if_expected, &sum))
+        return false;
+    ret->days = hybrid_cut_days(r, cut);
+    ret->rest = (double)sum.total - hybrid_rough_cost(r, cut);
+    ret->finish = sum.schedule.finish_days;
+    return true;
+}
+
+/* The straight line through two cuts, a slow and a quick one: what is paid and waited for beside the runs' machines. */
+static void fix_range(struct build *b, const struct hybrid_pair *p, struct hybrid_range *r, struct draft *scratch)
+{
+    const int half = r->lanes / 2 < r->local.most_lanes ? r->lanes / 2 : r->local.most_lanes;
+    const int out = r->lanes - half < r->out.most_lanes ? r->lanes - half : r->out.most_lanes;
+    const int few = r->lanes > 2 && r->local.most_lanes > 1 ? 2 : 1; /* more than one: validation is bounded by both */
+    const struct hybrid_cut one = {few, 1, hybrid_balanced_runs(r, few, 1)};
+    const struct hybrid_cut many = {half, out, hybrid_balanced_runs(r, half, out)};
+    struct probe slow = {0}, quick = {0};
+    r->days_a_day = 1;
+    if (!probe(b, p, r, &one, scratch, &slow))
+        return;
+    if (probe(b, p, r, &many, scratch, &quick) && quick.days < slow.days) {
+        r->cost_a_day = fmax(0, (slow.rest - quick.rest) / (slow.days - quick.days));
+        r->cost_a_lane = many.lanes_local > few ? fmax(0, (quick.rest - slow.rest) / (many.lanes_local - few)) : 0;
+        r->days_a_day = fmax(1, (slow.finish - quick.finish) / (slow.days - quick.days));
+    }
+    r->fixed_cost = fmax(0, slow.rest - r->cost_a_day * slow.days - r->cost_a_lane * few);
+    r->fixed_days = fmax(0, slow.finish - r->days_a_day * slow.days);
+}
+
+double hybrid_weight(const struct build *b, const struct reckoning *r)
 {
     double cost, time, risk;
     candidate_weights(b, &cost, &time, &risk);
-    const double late = r->schedule.finish_day > b->deadline_day ? 1 : 0;
-    return cost * least / (double)r->total + time * soonest / fmax(r->schedule.finish_days, 1) - late;
+    const double days = fmax(r->schedule.finish_days, 1);
+    if (r->schedule.finish_day > b->deadline_day)
+        return LATE + days; /* the nearest miss */
+    return cost * log(fmax(1, (double)r->total)) + time * log(days);
 }
 
-/* Drafts of one pair and their sums: every number of lanes with every machine at home worth trying. */
-struct tries {
-    struct draft *drafts;
-    struct reckoning *sums;
-    int n;
+struct weighing {
+    struct build *b;
+    const struct hybrid_pair *pair;
+    struct draft *scratch;
 };
 
-static void try_splits(struct build *b, const struct pair *p, struct tries *t)
+static double weigh(void *ctx, const struct hybrid_cut *cut)
 {
-    int lanes[HYBRID_SPLITS_MAX];
-    const int most = lane_choices(b, lanes);
-    for (int i = 0; i < most; i++)
-        if (!split_draft(b, p, lanes[i], &t->drafts[t->n]) &&
-            !costing_reckon(&b->day, &t->drafts[t->n], &what_if_expected, &t->sums[t->n]))
-            t->n++;
+    const struct weighing *w = ctx;
+    struct reckoning r;
+    if (hybrid_draft(w->b, w->pair, cut, w->scratch) || costing_reckon(&w->b->day, w->scratch, &what_if_expected, &r))
+        return INFINITY;
+    return hybrid_weight(w->b, &r);
 }
 
-/* The best split of one pair into *out. */
-static int add_pair(struct build *b, struct pair *p, const struct hybrid_ends *home, struct option_list *out,
-                    struct err *err)
+/* The lightest cut of all pairings of the machines worth trying at both ends into *out. */
+static int add_pair(struct build *b, struct hybrid_pair *p, const struct hybrid_ends *home,
+                    const struct hybrid_ends *cloud, struct option_list *out, struct err *err)
 {
-    struct tries t = {.drafts = arena_array(b->arena, HYBRID_SPLITS_MAX * 2, sizeof *t.drafts),
-                      .sums = arena_array(b->arena, HYBRID_SPLITS_MAX * 2, sizeof *t.sums)};
-    double least = INFINITY, soonest = INFINITY;
-    int best = 0;
-    if (!t.drafts || !t.sums)
+    const struct hybrid_side *sides[2][2] = {{&home->fit, &home->cheap}, {&cloud->fit, &cloud->cheap}};
+    struct draft *scratch = build_draft_new(b, KIND_HYBRID_CLOUD), *d = build_draft_new(b, KIND_HYBRID_CLOUD);
+    struct weighing w = {b, p, scratch};
+    struct hybrid_pair best_pair = *p;
+    struct hybrid_cut cut, best_cut = {0};
+    double weight, best = INFINITY;
+    int tried = 0;
+    if (!scratch || !d)
         return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
-    p->local = home->cheap;
-    try_splits(b, p, &t);
-    p->local = home->fit;
-    if (!b->lean && (home->cheap.offer != home->fit.offer || home->cheap.estimate != home->fit.estimate))
-        try_splits(b, p, &t);
-    for (int i = 0; i < t.n; i++) {
-        least = fmin(least, (double)t.sums[i].total);
-        soonest = fmin(soonest, fmax(t.sums[i].schedule.finish_days, 1));
+    for (int i = 0; i < (b->lean ? 1 : 4); i++) {
+        if ((i & 1 && hybrid_side_same(sides[0][0], sides[0][1])) ||
+            (i & 2 && hybrid_side_same(sides[1][0], sides[1][1])))
+            continue;
+        p->local = *sides[0][i & 1];
+        p->burst = *sides[1][i >> 1];
+        struct hybrid_range range = hybrid_range_of(b, p);
+        fix_range(b, p, &range, scratch);
+        const int tries = b->lean ? CUTS_WEIGHED_LEAN : i == 0 ? CUTS_WEIGHED : CUTS_WEIGHED_OTHER;
+        tried += hybrid_cut_best(&range, weigh, &w, tries, &cut, &weight);
+        if (weight < best) {
+            best = weight;
+            best_cut = cut;
+            best_pair = *p;
+        }
     }
-    for (int i = 1; i < t.n; i++)
-        if (score_of(b, &t.sums[i], least, soonest) > score_of(b, &t.sums[best], least, soonest))
-            best = i;
-    if (t.n == 0)
+    if (isinf(best) || hybrid_draft(b, &best_pair, &best_cut, d))
         return 0;
-    if (t.n > 1)
-        note_num(note_add(&t.drafts[best].reasons, "hybrid_splits_tried"), "splits", t.n);
-    return build_keep(b, out, &t.drafts[best]) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    if (tried > 1)
+        note_num(note_add(&d->reasons, "hybrid_splits_tried"), "splits", tried);
+    return build_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 static void refuse_burst(struct build *b, const char *why)
@@ -334,11 +380,10 @@ static int service_only(struct build *b, struct option_list *out, struct err *er
 /* The rule that leaves nothing to send out; true when refused. */
 static bool refused(struct build *b)
 {
-    const struct constraints *c = &b->workload->constraints;
     const char *why = NULL;
-    if (c->data_sensitive && c->can_desensitise != TRI_YES)
-        why = "data_sensitive";
-    else if (b->training.parallel_runs < 2)
+    if (b->shareable_runs < 1)
+        why = b->workload->constraints.data_sensitive ? "data_sensitive" : "nothing_shareable";
+    else if (lanes_of(b) < 2)
         why = "one_run_at_a_time";
     if (why)
         refuse_burst(b, why);
@@ -358,8 +403,8 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     struct hybrid_miss miss = {0};
     int pairs = 0;
     for (size_t i = 0; i < b->catalog->n_lines && pairs < (b->lean ? 1 : HYBRID_LINES_MAX); i++) {
-        struct pair p;
-        if (!pair_of(b, &b->catalog->lines[i], &p))
+        struct hybrid_pair p;
+        if (!hybrid_pair_of(b, &b->catalog->lines[i], &p))
             continue;
         struct hybrid_ends home = {0}, cloud = {0};
         p.terms = terms;
@@ -368,9 +413,8 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
             return -1;
         if (!home.fit.offer || !cloud.fit.offer)
             continue;
-        p.burst = cloud.fit;
         pairs++;
-        if (add_pair(b, &p, &home, out, err))
+        if (add_pair(b, &p, &home, &cloud, out, err))
             return -1;
     }
     if (out->n > before)

@@ -5,6 +5,8 @@
 
 #include "base/err.h"
 #include "planner/core/params.h"
+#include "planner/offers/hybrid_cut.h"
+#include "planner/offers/hybrid_side.h"
 
 struct hybrid_terms {
     double desensitise_days, line_efficiency, run_result_gb_per_billion;
@@ -12,13 +14,29 @@ struct hybrid_terms {
 
 int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret, struct err *err);
 
-/* How `runs` equal runs are cut over local and outside lanes (at least one run on each side) so that both sides end
- * as close together as whole runs allow. hours: of one run on a lane of that side. */
-struct hybrid_split {
-    int runs_local, runs_out;
-    double hours_local, hours_out; /* until the last run of that side ends */
+/* A pair of providers, what its line costs, and the machines that do the runs at its ends. */
+struct hybrid_pair {
+    const struct dedicated_line *line;
+    const struct provider *home, *cloud;
+    const struct price *line_price;
+    int64_t line_micros;
+    enum price_unit line_unit;
+    struct hybrid_side local, burst;
+    struct hybrid_terms terms;
 };
-struct hybrid_split hybrid_split_of(int runs, int lanes_local, int lanes_out, double hours_local, double hours_out);
+
+/* False where the ends are not a local IDC and a public cloud, the data may not stay there, or the line has no price.
+ * Leaves machines and terms to the caller. */
+bool hybrid_pair_of(struct build *b, const struct dedicated_line *line, struct hybrid_pair *ret);
+
+/* What may be cut between these machines. */
+struct hybrid_range hybrid_range_of(const struct build *b, const struct hybrid_pair *p);
+
+/* Fills `d`, started once, with one cut of the runs. -1: it cannot be had, or does not go into a draft. */
+int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybrid_cut *cut, struct draft *d);
+
+/* What a reckoned cut weighs at the request's priority: only ratios of cost and of time count, and late weighs most. */
+double hybrid_weight(const struct build *b, const struct reckoning *r);
 
 /* Hours that `gb` take over a line of `gbps` at this efficiency. */
 double hybrid_staging_hours(double gb, double gbps, double efficiency);

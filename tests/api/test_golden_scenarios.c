@@ -320,24 +320,73 @@ Test(golden, not_cards)
     json_decref(p);
 }
 
-Test(golden, data_sensitive)
+/* Every machine of the plan keeps the data in place, but those that burst. */
+static void check_data_at_home(const json_t *p)
 {
-    json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
-                        "\"tokens\": 2e9, \"runs\": 6, \"parallel_runs\": 3}, \"constraints\":"
-                        "{\"data_sensitive\": true, \"can_desensitise\": false}}");
     size_t i, k;
     json_t *o, *s;
-    cr_expect_null(option_of(p, "university_time"));
-    cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
-    cr_expect(refused(p, "hybrid_cloud") != NULL || feasible(option_of(p, "hybrid_cloud")));
-    json_array_foreach(json_object_get(p, "options"), i, o) if (strcmp(text_of(o, "kind"), "hybrid_cloud") != 0)
-        json_array_foreach(json_object_get(o, "supply"), k, s)
+    json_array_foreach(json_object_get(p, "options"), i, o) json_array_foreach(json_object_get(o, "supply"), k, s)
     {
         const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
+        const bool burst = strcmp(text_of(s, "role"), "burst") == 0;
         cr_assert_not_null(provider);
-        cr_expect(provider->data_stays, "%s: data would leave", text_of(s, "sku"));
+        cr_expect(!burst || strcmp(text_of(o, "kind"), "hybrid_cloud") == 0);
+        cr_expect(burst || provider->data_stays, "%s: data would leave", text_of(s, "sku"));
     }
-    json_decref(p);
+}
+
+#define SENSITIVE(runs)                                                                                                \
+    "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\", \"tokens\": 2e9, " runs  \
+    "}, \"constraints\": {\"data_sensitive\": true, \"can_desensitise\": false}}"
+
+/* No university, no public cloud; nothing that may leave: the hybrid is refused, with what would change that. */
+Test(golden, data_sensitive)
+{
+    static const struct {
+        const char *workload, *relaxation;
+    } cases[] = {{SENSITIVE("\"runs\": 6, \"parallel_runs\": 3"), "shareable_runs"},
+                 {SENSITIVE("\"runs\": 6, \"parallel_runs\": 3, \"shareable_runs\": 0"), "shareable_runs"},
+                 {SENSITIVE("\"runs\": 6"), "shareable_runs"},
+                 {SENSITIVE("\"runs\": 1"), "shareable_runs"},
+                 {SENSITIVE("\"runs\": 6, \"parallel_runs\": 3"), "desensitise"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *p = plan_of(cases[i].workload), *o;
+        size_t k;
+        bool relaxed = false;
+        cr_expect_null(option_of(p, "university_time"));
+        cr_expect_null(option_of(p, "hybrid_cloud"), "case %zu", i);
+        cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+        cr_expect(has_code(refused(p, "hybrid_cloud"), "nothing_to_burst"));
+        cr_expect(has_code(refused(p, "hybrid_cloud"), "data_sensitive"));
+        json_array_foreach(json_object_get(p, "infeasible"), k, o) if (strcmp(text_of(o, "kind"), "hybrid_cloud") == 0)
+            relaxed |= has_code(json_object_get(o, "relaxations"), cases[i].relaxation);
+        cr_expect(relaxed, "case %zu: no %s", i, cases[i].relaxation);
+        check_data_at_home(p);
+        json_decref(p);
+    }
+}
+
+/* Four of six runs use only public or synthetic data: those burst, the data stays, and the answer says which part
+ * leaves and why it may. */
+Test(golden, only_what_may_leave_bursts)
+{
+    static const char *const cases[] = {SENSITIVE("\"runs\": 6, \"shareable_runs\": 4"),
+                                        SENSITIVE("\"runs\": 6, \"parallel_runs\": 3, \"shareable_runs\": 4")};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *p = plan_of(cases[i]);
+        const json_t *hybrid = option_of(p, "hybrid_cloud");
+        cr_assert(feasible(hybrid), "case %zu", i);
+        const json_t *leaves = note_of(json_object_get(hybrid, "reasons"), "shareable_leaves");
+        cr_assert_not_null(leaves);
+        const json_t *values = json_object_get(leaves, "values");
+        cr_expect_eq(number_of(values, "shareable"), 4);
+        cr_expect(number_of(values, "runs_out") >= 1 && number_of(values, "runs_out") <= 4);
+        cr_expect_eq(number_of(values, "runs_out") + number_of(values, "runs_local"), 6);
+        cr_expect_not(has_code(json_object_get(hybrid, "reasons"), "desensitise_first"));
+        cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+        check_data_at_home(p);
+        json_decref(p);
+    }
 }
 
 Test(golden, slow_card_gates)
