@@ -53,6 +53,7 @@ static const struct jfield serving_fields[] = {
     JFIELD_INT(output_tokens, 1, 100000000),
     JFIELD_NUMBER(ttft_ms, 0, 1e8, J_EXCLUSIVE_MIN),
     JFIELD_NUMBER(tpot_ms, 0, 1e8, J_EXCLUSIVE_MIN),
+    JFIELD_NUMBER(batch_share, 0, 1, 0),
     JFIELD_NUMBER(hours_per_day, 0, 24, J_EXCLUSIVE_MIN),
     {"months", J_CUSTOM, 0, 0, 600, 0, 0, NULL, take_months},
     JFIELD_INT(spare_replicas, 0, 10000),

@@ -149,6 +149,41 @@ static void encode_reserve_choices(struct encode *e, const struct reserve *r)
     jw_end_array(w);
 }
 
+/* What can wait, and when it runs where; null where nothing can. */
+static void encode_waiting(struct encode *e, const struct reserve_waiting *t)
+{
+    struct jw *w = &e->w;
+    if (!(t->requests > 0)) {
+        jw_null(w, "batch");
+        return;
+    }
+    jw_object(w, "batch");
+    jw_number(w, "requests", t->requests);
+    jw_number(w, "requests_in_idle_hours", t->requests_idle);
+    jw_number(w, "idle_machine_hours", t->hours_idle);
+    jw_number(w, "requests_in_service", t->requests_service);
+    jw_int(w, "rented_replicas", t->replicas);
+    jw_number(w, "rented_hours", t->hours);
+    jw_money(w, "saved", t->saved, e->currency);
+    jw_array(w, "windows");
+    for (size_t i = 0; i < t->n_windows; i++) {
+        const struct reserve_window *x = &t->windows[i];
+        jw_object(w, NULL);
+        jw_string(w, "sku", x->sku->id);
+        jw_string(w, "unit", price_unit_name(x->cards ? UNIT_GPU_HOUR : UNIT_NODE_HOUR));
+        jw_int(w, "units", x->machines);
+        jw_int(w, "gpus", x->gpus);
+        jw_date(w, "start_on", x->start_on);
+        jw_date(w, "end_on", x->end_on);
+        jw_number(w, "hours_per_day", x->hours_per_day);
+        jw_number(w, "machine_hours", x->hours);
+        jw_number(w, "requests", x->requests);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+    jw_end_object(w);
+}
+
 static void encode_reserve(struct encode *e, const struct reserve *r)
 {
     struct jw *w = &e->w;
@@ -169,6 +204,7 @@ static void encode_reserve(struct encode *e, const struct reserve *r)
     jw_money(w, "low", r->low, e->currency);
     jw_money(w, "high", r->high, e->currency);
     encode_reserve_choices(e, r);
+    encode_waiting(e, &r->waiting);
     if (r->has_estimate)
         encode_estimate(e, "estimate", &r->estimate, NULL, NULL);
     else

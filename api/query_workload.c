@@ -48,6 +48,7 @@ const struct query_alias query_aliases[] = {
     {"wf", "serving.weight_format"},
     {"eng", "serving.engine"},
     {"hpd", "serving.hours_per_day"},
+    {"batch", "serving.batch_share"},
     {"mon", "serving.months"},
     {"spare", "serving.spare_replicas"},
     {"st", "constraints.start_on"},

@@ -86,6 +86,8 @@ static const struct param_field FIELDS[] = {
     ROW(run_overhead_factor),
     ROW(long_context_tokens),
     ROW(port_gap),
+    ROW(batch_utilisation),
+    ROW(batch_switch_hours),
 };
 
 int assume_bind(const struct param_table *params, struct assume *ret, struct err *err)

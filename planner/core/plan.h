@@ -111,6 +111,25 @@ struct reserve_card {
     int64_t total; /* net, months and calendar of the reserve */
 };
 
+/* Requests that nobody waits for: how many, and the idle hours of the job's machines that take them. */
+enum { RESERVE_WINDOWS_MAX = 8 };
+struct reserve_window {
+    const struct sku *sku;
+    date_t start_on, end_on;
+    double hours_per_day, hours, requests; /* hours: of single machines (nodes, or cards where `cards`) */
+    bool cards;
+    int machines, gpus;
+};
+struct reserve_waiting {
+    double requests;                                    /* 0 = none */
+    double requests_idle, hours_idle, requests_service; /* in idle hours of the job, in those of the service */
+    int replicas;
+    double hours; /* of each replica that is rented for the rest */
+    int64_t saved;
+    struct reserve_window windows[RESERVE_WINDOWS_MAX];
+    size_t n_windows;
+};
+
 struct reserve {
     const char *basis; /* "sized", "default", "none" */
     const struct sku *sku;
@@ -122,6 +141,7 @@ struct reserve {
     struct reserve_card cards[RESERVE_CARDS_MAX];
     size_t n_ways, n_cards;
     double months, utilisation;
+    struct reserve_waiting waiting;
     int64_t monthly, total, low, high;
     struct estimate estimate; /* one replica */
     bool has_estimate;

@@ -98,6 +98,12 @@ static void check_serving(const struct serving *s, struct place *p, bool need_am
     if (s->requests_per_user_hour > 0 && s->users <= 0)
         fault_add(faults, at(p, "/serving/requests_per_user_hour"), "impossible_pair",
                   "requests_per_user_hour needs users");
+    if (s->batch_share > 0 && s->concurrency > 0)
+        fault_add(faults, at(p, "/serving/batch_share"), "impossible_pair",
+                  "requests that can wait are an amount of work: give requests_per_s or users, not concurrency");
+    if (s->batch_share >= 1 && (s->ttft_ms > 0 || s->tpot_ms > 0))
+        fault_add(faults, at(p, "/serving/batch_share"), "impossible_pair",
+                  "where nobody waits for an answer there is no target for it");
     if (need_amount && !trains && s->months_stated && s->months <= 0)
         fault_add(faults, at(p, "/serving/months"), "impossible_pair", "0 months of serving and no training: no work");
 }

@@ -187,6 +187,7 @@ struct serving {
     double hours_per_day;    /* 0 = 24 */
     double months;           /* months_stated tells 0 (no serving wanted) from not stated */
     bool months_stated;
+    double batch_share; /* of the requests, that nobody waits for; 0 = none */
     int spare_replicas; /* < 0 = not stated */
     enum engine engine;
     const char *engine_version; /* NULL = not stated */

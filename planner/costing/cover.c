@@ -46,16 +46,21 @@ static enum phase_code phase_of(const struct draft_step *steps, const struct tar
     return steps != NULL ? steps[d->tag].phase : PHASE_SERVE;
 }
 
-/* A permit belongs to the section that alone uses it, to compute where several do, and to the first phase that uses
- * it. */
+enum section cover_permit_section(const struct draft_step *steps, const struct tariff_day *days, size_t from, size_t to)
+{
+    enum section only = section_of(phase_of(steps, &days[from]));
+    for (size_t i = from; i < to; i++)
+        only = section_of(phase_of(steps, &days[i])) == only ? only : SECTION_COMPUTE;
+    return only;
+}
+
+/* A permit belongs to the first phase that uses it. */
 static void use_permit(struct cover *c, int r, const struct tariff_day *days, size_t from, size_t to, int64_t times)
 {
     int64_t all = 0;
-    enum section only = section_of(phase_of(c->steps, &days[from]));
-    for (size_t i = from; i < to; i++) {
-        only = section_of(phase_of(c->steps, &days[i])) == only ? only : SECTION_COMPUTE;
+    enum section only = cover_permit_section(c->steps, days, from, to);
+    for (size_t i = from; i < to; i++)
         all += days[i].hours_milli;
-    }
     use_add(&c->uses[r][only], phase_of(c->steps, &days[from]), times, all * times);
     if (c->bill->shares != NULL)
         use_share(&c->shares[r][only], days, from, to, times, true);
@@ -118,16 +123,22 @@ static int64_t deposit_of(const struct rate *r, int64_t times)
     return micros > INT64_MAX ? INT64_MAX : money_div_round(micros, MONEY_MICROS / MONEY_MINOR);
 }
 
+struct tariff cover_tariff(const struct offer *o, bool by_card, struct rate *space)
+{
+    struct tariff t = {.rates = space};
+    for (size_t i = 0; i < o->n_rates; i++)
+        if (o->rates[i].per_card == by_card)
+            space[t.n_rates++] = o->rates[i];
+    return t;
+}
+
 void cover_start(struct cover *c, const struct offer *o, bool by_card, const struct draft_step *steps,
                  struct bill *bill)
 {
     c->offer = o;
     c->steps = steps;
     c->bill = bill;
-    c->tariff = (struct tariff){.rates = c->rates};
-    for (size_t i = 0; i < o->n_rates; i++)
-        if (o->rates[i].per_card == by_card)
-            c->rates[c->tariff.n_rates++] = o->rates[i];
+    c->tariff = cover_tariff(o, by_card, c->rates);
     memset(c->uses, 0, sizeof c->uses);
     if (bill->shares != NULL)
         memset(c->shares, 0, sizeof c->shares);

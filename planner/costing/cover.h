@@ -36,6 +36,14 @@ int cover_level(struct cover *c, const struct tariff_day *days, size_t n, int64_
 /* The lines, each divided over the steps where the bill has shares. -1: as bill_add. */
 int cover_end(struct cover *c);
 
+/* Rates of one kind, nodes or cards, in a row; space: OFFER_RATES_MAX of them. */
+struct tariff cover_tariff(const struct offer *o, bool by_card, struct rate *space);
+
+/* A permit from days[from] up to before days[to] belongs to the section that alone uses it, to compute where several
+ * do. */
+enum section cover_permit_section(const struct draft_step *steps, const struct tariff_day *days, size_t from,
+                                  size_t to);
+
 /* A demand of one level. */
 int cover_days(const struct offer *o, bool by_card, const struct tariff_day *days, size_t n, int64_t times,
                const struct draft_step *steps, struct bill *bill);

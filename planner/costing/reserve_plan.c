@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+int reserve_plan_units(const struct reserve_plan *r)
+{
+    return r->units + r->batch.units * (r->by_card ? r->batch.cards : 1);
+}
+
 double reserve_plan_change(const struct assume *a, const struct reserve_plan *r, double load)
 {
     if (load < 1 && a->load_low < 1)

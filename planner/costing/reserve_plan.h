@@ -11,7 +11,33 @@
 #include "planner/market/offer.h"
 #include "planner/serving/serving.h"
 
-enum { RESERVE_LINES_MAX = 8 };
+enum { RESERVE_LINES_MAX = 24, BATCH_WINDOWS_MAX = RESERVE_WINDOWS_MAX };
+
+/* Requests that nobody waits for, in hours that a machine of the job is paid for and idle. */
+struct batch_window {
+    const struct offer *offer;
+    const struct rate *rate;
+    enum section section;
+    bool by_card;
+    int first_day, last_day;
+    double hours; /* a day */
+    int units;    /* nodes, or cards where by_card */
+    double machine_hours, requests;
+};
+
+/* The part of the load that can wait: how much of it there is, where it runs. */
+struct reserve_batch {
+    double requests;   /* over the months; 0 = none */
+    int cards;         /* that one replica takes of the reserve's machine */
+    double per_hour;   /* requests of one such replica */
+    double in_service; /* requests that the machines of the service take outside its peak */
+    int replicas, units;
+    double hours; /* of each, one after another from the first day of serving */
+    struct batch_window windows[BATCH_WINDOWS_MAX];
+    size_t n_windows;
+    double requests_idle, hours_idle; /* in the windows: requests, machine hours */
+    int64_t saved;                    /* net, against the same load without them */
+};
 
 /* The reserve of the plan: the load sized on the cheapest suitable machine, the same for every option. */
 struct reserve_plan {
@@ -34,7 +60,11 @@ struct reserve_plan {
     int over; /* machines beyond what the supplier lists: only he knows whether they are free */
     bool any_offer, missing;
     struct note why_not; /* of the card that came nearest to carrying it */
+    struct reserve_batch batch;
 };
+
+/* Units for the requests that somebody waits for and for those that can wait. */
+int reserve_plan_units(const struct reserve_plan *r);
 
 /* Net amount, minor units, that a load of `load` times the expected one adds or saves; linear between the sized ends.
  */

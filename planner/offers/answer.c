@@ -70,8 +70,9 @@ static bool has_steps(const struct draft *d, int group)
 static void reserve_machines(const struct reserve_plan *r, int *ret_cards, int *ret_machines)
 {
     int node = r->offer->sku->gpus_per_node;
-    *ret_cards = !r->by_card ? node : r->units < node ? r->units : node;
-    *ret_machines = r->by_card ? (r->units + *ret_cards - 1) / *ret_cards : r->units;
+    const int units = reserve_plan_units(r);
+    *ret_cards = !r->by_card ? node : units < node ? units : node;
+    *ret_machines = r->by_card ? (units + *ret_cards - 1) / *ret_cards : units;
 }
 
 static void answer_supply(const struct draft *d, struct option *o)
@@ -83,7 +84,7 @@ static void answer_supply(const struct draft *d, struct option *o)
             add_supply(o, group->role, group->offer, group->by_card, group->cards, group->units, !has_steps(d, g));
     }
     const struct reserve_plan *r = d->reserve;
-    if (r == NULL || r->offer == NULL)
+    if (r == NULL || r->offer == NULL || reserve_plan_units(r) == 0)
         return;
     int cards, machines;
     reserve_machines(r, &cards, &machines);
@@ -142,11 +143,28 @@ static const struct offer *offer_of(const struct draft *d, const struct sku *sku
     return NULL;
 }
 
+/* The hours that work which can wait takes of a term are used. */
+static void answer_waiting_hours(const struct draft *d, struct option *o)
+{
+    const struct reserve_plan *r = d->reserve;
+    for (size_t i = 0; r != NULL && i < r->batch.n_windows; i++) {
+        const struct batch_window *w = &r->batch.windows[i];
+        for (size_t k = 0; k < o->cost.n_lines; k++) {
+            struct cost_line *l = &o->cost.lines[k];
+            if (l->price != w->rate->price || l->by_card != w->by_card || l->section != w->section ||
+                l->quantity_milli <= 0)
+                continue;
+            double permits = (double)l->quantity_milli / (double)w->rate->quantity_milli;
+            l->unused_share = fmax(0, l->unused_share - w->machine_hours / (permits * w->rate->days * 24));
+        }
+    }
+}
+
 /* Machines of the job that are paid by the month stand idle at night while it is debugged: work that can wait has
  * those hours for nothing, and is told how many and what they cost. */
 static void answer_idle_nights(const struct build *b, const struct draft *d, struct option *o)
 {
-    for (size_t i = 0; b->trains && can_wait(b) && i < o->cost.n_lines; i++) {
+    for (size_t i = 0; b->trains && can_wait(b) && b->workload->serving.batch_share <= 0 && i < o->cost.n_lines; i++) {
         const struct cost_line *l = &o->cost.lines[i];
         const struct offer *offer = l->section != SECTION_INFERENCE_RESERVE ? offer_of(d, l->sku) : NULL;
         const struct rate *r = offer != NULL ? rate_of_line(offer, l->by_card, l) : NULL;
@@ -244,11 +262,12 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     copy_notes(&o->warnings, &d->warnings);
     answer_finish(b, d->base, &o->finish);
     if (d->reserve != NULL)
-        reserve_answer(d->reserve, &o->reserve);
+        reserve_answer(b, d->reserve, &o->reserve);
     else
         o->reserve.basis = "none";
     answer_supply(d, o);
     answer_prices(b, o);
+    answer_waiting_hours(d, o);
     answer_idle_nights(b, d, o);
     answer_break_even(d, o);
     answer_title(d, o);

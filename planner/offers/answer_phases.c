@@ -62,9 +62,14 @@ int answer_phases(struct build *b, const struct draft *d, const struct reckoning
     serve->minor = shares->used[SHARE_SERVE];
     int days = (int)ceil(load->months * b->a.month_days - 1e-9);
     double per_day = load->serving.hours_per_day > 0 ? load->serving.hours_per_day : 24;
+    serve->hours = days * per_day;
+    if (load->serving.batch_share >= 1) { /* what is rented for work that can wait, one hour after another */
+        serve->hours = load->batch.hours;
+        days = (int)fmax(1, ceil(load->batch.hours / 24 - 1e-9));
+    }
     serve->start_on = b->start + r->schedule.finish_day + 1;
     serve->end_on = serve->start_on + days - 1;
-    serve->hours = days * per_day;
-    serve->gpus = load->offer == NULL ? 0 : load->by_card ? load->units : load->units * load->offer->sku->gpus_per_node;
+    const int units = reserve_plan_units(load);
+    serve->gpus = load->offer == NULL ? 0 : load->by_card ? units : units * load->offer->sku->gpus_per_node;
     return 0;
 }

@@ -143,7 +143,8 @@ static int join(const struct build *b, const struct part *home, const struct par
     ret->units = ret->units_low = ret->units_high = home->units;
     ret->base = ret->base_low = ret->base_high = home->units;
     ret->over = 0;
-    ret->n_ways = 0; /* of another machine */
+    ret->batch = (struct reserve_batch){.requests = 0}; /* served with the rest */
+    ret->n_ways = 0;                                    /* of another machine */
     ret->n_lines = home->bill.n + cloud->bill.n;
     if (ret->n_lines > RESERVE_LINES_MAX || money_add(home->net, cloud->net, &ret->net) ||
         money_add(home->tax, cloud->tax, &ret->tax) || b->reserve.net <= 0)

@@ -18,6 +18,7 @@
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/hybrid_side.h"
 #include "planner/offers/kinds.h"
+#include "planner/reserve/batch.h"
 
 enum { HYBRID_LINES_MAX = 3, CUTS_WEIGHED = 128, CUTS_WEIGHED_OTHER = 32, CUTS_WEIGHED_LEAN = 4 };
 
@@ -353,7 +354,7 @@ static int add_pair(struct build *b, struct hybrid_pair *p, const struct hybrid_
         return 0;
     if (tried > 1)
         note_num(note_add(&d->reasons, "hybrid_splits_tried"), "splits", tried);
-    return build_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return batch_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 static void refuse_burst(struct build *b, const char *why)

@@ -7,8 +7,8 @@
 /* Whole machines that this reserve takes. */
 static int machines_of(const struct reserve_plan *r)
 {
-    int node = r->offer->sku->gpus_per_node;
-    return r->by_card ? (r->units + node - 1) / node : r->units;
+    const int node = r->offer->sku->gpus_per_node, units = reserve_plan_units(r);
+    return r->by_card ? (units + node - 1) / node : units;
 }
 
 static int add_draft(struct build *b, enum option_kind kind, const struct reserve_plan *r, struct option_list *out)

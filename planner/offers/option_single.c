@@ -106,8 +106,9 @@ static int try_offer(struct walk *w, const struct offer *o, const struct guess *
     for (int cards = start; o->by_card && cards < node; cards *= 2)
         if (try_cards(s, o, true, cards, &fewest) != 0)
             return -1;
-    if (o->by_card && !o->by_node)
-        return try_cards(s, o, true, node, &fewest);
+    /* A whole machine by the card, where some of its cards are taken before the others: their months serve both. */
+    if (o->by_card && (!o->by_node || (fewest > 0 && fewest < node)) && try_cards(s, o, true, node, &fewest) != 0)
+        return -1;
     return o->by_node ? try_cards(s, o, false, node, &fewest) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
 #include "planner/offers/kinds.h"
+#include "planner/reserve/batch.h"
 
 enum { UNIVERSITY_SKUS_MAX = 4 };
 
@@ -160,7 +161,7 @@ static int add_draft(struct build *b, struct option_list *out, const struct use 
     say_conditions(b, d, t, &chain, cap_h);
     if (extras_standard(b, d))
         return 0;
-    return build_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return batch_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
 }
 
 /* How far the best shape of a centre misses its cards' memory, GB. */

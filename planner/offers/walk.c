@@ -1,6 +1,8 @@
 /* walk.c — see walk.h. */
 #include "planner/offers/walk.h"
 
+#include "planner/reserve/batch.h"
+
 enum { GUESSES_MAX = 128, OFFERS_OF_A_CARD = 2, KEPT_MAX = 8 };
 
 static int try_gpu(struct walk *w, const struct walk_rules *r, const struct guess *g)
@@ -62,7 +64,7 @@ int walk_keep(struct walk *w, const struct walk_rules *r, struct option_list *ou
         candidate_reasons(w->b, c, d);
         if (r->say != NULL)
             r->say(w, c, d);
-        if (build_keep(w->b, out, d) != 0)
+        if (batch_keep(w->b, out, d) != 0)
             return err_set(w->err, ERR_NOMEM, "no room for options");
     }
     return 0;

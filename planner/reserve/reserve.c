@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/reserve/batch.h"
 #include "planner/reserve/reserve_cards.h"
 #include "planner/reserve/reserve_try.h"
 
@@ -52,14 +53,19 @@ static void resolve_load(struct build *b, struct reserve_plan *r)
     }
 }
 
+static int units_of(const struct reserve_best *r)
+{
+    return r->units + r->batch.units * (r->by_card ? r->batch.cards : 1);
+}
+
 static int machines_of(const struct reserve_best *r)
 {
-    return reserve_machines(r->offer, r->by_card, r->units);
+    return reserve_machines(r->offer, r->by_card, units_of(r));
 }
 
 static int cards_of(const struct reserve_best *r)
 {
-    return r->by_card ? r->units : r->units * r->offer->sku->gpus_per_node;
+    return r->by_card ? units_of(r) : units_of(r) * r->offer->sku->gpus_per_node;
 }
 
 static bool fewer(const struct reserve_best *a, const struct reserve_best *b)
@@ -129,7 +135,9 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
     double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
     double cards = ceil(served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
-    return card * fmax(cards, 1);
+    double all = card * fmax(cards, 1);
+    /* A card that works alone on what can wait is worth what it reads a second for its price. */
+    return r->serving.batch_share < 1 ? all : all / fmax(gpu->mem_bw_gb_s, 1);
 }
 
 static int try_gpu(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h,
@@ -193,8 +201,9 @@ static int search(struct build *b, struct reserve_plan *r, struct reserve_hours 
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     size_t g = 0;
     for (; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {
+        const double bound = order[g].least * fmax(0, 1 - r->serving.batch_share);
         if (ranking->n >= wanted && ranking->best[wanted - 1].over == 0 &&
-            order[g].least * b->market.rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
+            bound * b->market.rough_cny * 0.98 > (double)ranking->best[wanted - 1].net / MONEY_MINOR)
             break;
         if (try_gpu(b, r, order[g].gpu, h, ranking, err) != 0)
             return -1;
@@ -226,21 +235,30 @@ static void take_units(struct reserve_plan *r, const struct reserve_best *best)
     r->units = best->units;
     r->base = best->base;
     r->over = best->over;
+    r->batch = best->batch;
     r->units_low = least(best->units, reserve_units(best->offer, best->by_card, z->gpus_low, each));
     r->units_high = most(best->units, reserve_units(best->offer, best->by_card, z->gpus_high, each));
     r->base_low = least(best->base, reserve_units(best->offer, best->by_card, z->gpus_mean_low, each));
     r->base_high = most(best->base, reserve_units(best->offer, best->by_card, z->gpus_mean_high, each));
 }
 
-static int take_best(struct reserve_plan *r, const struct reserve_best *best, struct reserve_hours h, struct err *err)
+static int take_best(const struct build *b, struct reserve_plan *r, const struct reserve_best *best,
+                     struct reserve_hours h, struct err *err)
 {
     struct bill bill;
     int64_t tax;
     take_units(r, best);
     const struct offer *o = best->offer;
-    if (reserve_bill(o, r->by_card, h, r->base_low, r->units_low, &bill, &r->net_low, &tax) != 0 ||
-        reserve_bill(o, r->by_card, h, r->base_high, r->units_high, &bill, &r->net_high, &tax) != 0 ||
-        reserve_bill(o, r->by_card, h, r->base, r->units, &bill, &r->net, &r->tax) != 0 || bill.n > RESERVE_LINES_MAX)
+    struct reserve_batch low = r->batch, high = r->batch;
+    if (r->batch.requests > 0) {
+        const double all = r->batch.requests, service = r->batch.in_service;
+        batch_spread(o, r->by_card, fmax(0, all * b->a.load_low - service), h.days, &low);
+        batch_spread(o, r->by_card, fmax(0, all * b->a.load_high - service), h.days, &high);
+    }
+    if (reserve_bill(o, r->by_card, h, r->base_low, r->units_low, &low, &bill, &r->net_low, &tax) != 0 ||
+        reserve_bill(o, r->by_card, h, r->base_high, r->units_high, &high, &bill, &r->net_high, &tax) != 0 ||
+        reserve_bill(o, r->by_card, h, r->base, r->units, &r->batch, &bill, &r->net, &r->tax) != 0 ||
+        bill.n > RESERVE_LINES_MAX)
         return err_set(err, ERR_RANGE, "the reserve's cost leaves the range of amounts");
     memcpy(r->lines, bill.lines, bill.n * sizeof *r->lines);
     r->n_lines = bill.n;
@@ -279,6 +297,7 @@ static int build_within(struct build *b, struct err *err)
         return 0;
     }
     const struct reserve_hours h = reserve_hours_of(b, r);
+    r->batch.requests = batch_requests(b, r);
     r->peak_hours = reserve_peak_hours(b, &r->serving);
     if (search(b, r, h, &ranking, err) != 0)
         return -1;
@@ -299,7 +318,7 @@ static int build_within(struct build *b, struct err *err)
             for (size_t n = 0; n < r->notes.n; n++)
                 *note_add(&to->notes, r->notes.items[n].code) = r->notes.items[n];
         }
-        if (take_best(to, &ranking.best[i], h, err) != 0)
+        if (take_best(b, to, &ranking.best[i], h, err) != 0)
             return -1;
         tell(b, to);
         if (!b->lean)
@@ -380,18 +399,43 @@ int reserve_build(struct build *b, struct err *err)
     return 0;
 }
 
-void reserve_answer(const struct reserve_plan *r, struct reserve *ret)
+static void answer_waiting(const struct build *b, const struct reserve_batch *t, struct reserve_waiting *ret)
+{
+    *ret = (struct reserve_waiting){.requests = floor(t->requests),
+                                    .requests_idle = floor(t->requests_idle + 1e-6),
+                                    .hours_idle = t->hours_idle,
+                                    .requests_service = floor(fmin(t->in_service, t->requests - t->requests_idle)),
+                                    .replicas = t->replicas,
+                                    .hours = t->hours,
+                                    .saved = t->saved,
+                                    .n_windows = t->n_windows};
+    for (size_t i = 0; i < t->n_windows; i++) {
+        const struct batch_window *w = &t->windows[i];
+        ret->windows[i] = (struct reserve_window){.sku = w->offer->sku,
+                                                  .start_on = b->start + w->first_day,
+                                                  .end_on = b->start + w->last_day,
+                                                  .hours_per_day = w->hours,
+                                                  .hours = w->machine_hours,
+                                                  .requests = floor(w->requests + 1e-6),
+                                                  .cards = w->by_card,
+                                                  .machines = w->units,
+                                                  .gpus = w->units * (w->by_card ? 1 : w->offer->sku->gpus_per_node)};
+    }
+}
+
+void reserve_answer(const struct build *b, const struct reserve_plan *r, struct reserve *ret)
 {
     *ret = (struct reserve){.basis = r->basis, .months = r->months, .notes = r->notes};
     if (r->offer == NULL)
         return;
+    const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
     ret->sku = r->offer->sku;
     ret->gpu = r->offer->sku->gpu;
-    ret->gpus = r->units * (r->by_card ? 1 : r->offer->sku->gpus_per_node);
-    const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
-    ret->base_gpus = r->base * each;
+    ret->gpus = reserve_plan_units(r) * each;
+    ret->base_gpus = (reserve_plan_units(r) - (r->units - r->base)) * each;
     ret->peak_hours = r->peak_hours;
-    ret->replicas = r->sizing.replicas;
+    ret->replicas = r->sizing.replicas + r->batch.replicas;
+    answer_waiting(b, &r->batch, &ret->waiting);
     ret->replicas_per_gpu = r->sizing.replicas_per_gpu;
     memcpy(ret->ways, r->ways, sizeof ret->ways);
     memcpy(ret->cards, r->cards, sizeof ret->cards);

@@ -9,6 +9,6 @@
 int reserve_build(struct build *b, struct err *err);
 
 /* The reserve as an option shows it. */
-void reserve_answer(const struct reserve_plan *r, struct reserve *ret);
+void reserve_answer(const struct build *b, const struct reserve_plan *r, struct reserve *ret);
 
 #endif

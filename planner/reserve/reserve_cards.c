@@ -51,7 +51,8 @@ static size_t on_sale(const struct build *b, const struct reserve_plan *r, const
 static void add(struct reserve_plan *r, const char *role, const struct reserve_best *best)
 {
     const struct serving_sizing *z = &best->sizing;
-    int gpus = best->by_card ? best->units : best->units * best->offer->sku->gpus_per_node;
+    const int units = best->units + best->batch.units * (best->by_card ? best->batch.cards : 1);
+    const int gpus = best->by_card ? units : units * best->offer->sku->gpus_per_node;
     r->cards[r->n_cards++] = (struct reserve_card){.role = role,
                                                    .sku = best->offer->sku,
                                                    .gpus = gpus,
@@ -91,7 +92,8 @@ static int pick(struct build *b, struct reserve_plan *r, const struct reserve_be
 int reserve_cards(struct build *b, struct reserve_plan *r, struct reserve_hours h, struct err *err)
 {
     const struct gpu **order = arena_array(b->arena, b->catalog->n_gpus + 1, sizeof *order);
-    const struct reserve_best taken = {r->offer, r->serving, r->sizing, r->by_card, r->units, r->base, r->over, r->net};
+    const struct reserve_best taken = {r->offer, r->serving, r->sizing, r->by_card, r->units,
+                                       r->base,  r->over,    r->net,    r->batch};
     struct reserve_best found;
     if (order == NULL)
         return err_set(err, ERR_NOMEM, "no room to order the cards");

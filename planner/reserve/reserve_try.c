@@ -6,6 +6,7 @@
 
 #include "base/money.h"
 #include "planner/costing/cover.h"
+#include "planner/reserve/batch.h"
 
 double reserve_peak_hours(const struct build *b, const struct serving *load)
 {
@@ -42,6 +43,18 @@ static void fill_days(struct tariff_day *days, size_t n, int32_t hours_milli)
         days[i] = (struct tariff_day){(int32_t)i, hours_milli, 0, false};
 }
 
+/* So many of one SKU that work full days one after another, and what is left on the last. */
+static int cover_stretch(struct cover *c, double hours, int units)
+{
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    size_t n = 0;
+    if (units <= 0)
+        return 0;
+    for (; n < TARIFF_DAYS_MAX && hours > 1e-9; n++, hours -= 24)
+        days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
+    return cover_level(c, days, n, units);
+}
+
 /* So many of one SKU that work as long every day; nothing where there are none. */
 static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units)
 {
@@ -52,8 +65,8 @@ static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units
     return cover_level(c, days, n, units);
 }
 
-int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units, struct bill *bill,
-                 int64_t *ret_net, int64_t *ret_tax)
+int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
+                 const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
 {
     struct cover cover;
     if (h.peak_milli >= h.base_milli)
@@ -61,7 +74,9 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
     bill_start(bill);
     cover_start(&cover, o, by_card, NULL, bill);
     if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
-        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 || cover_end(&cover) != 0 || bill->failed)
+        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 ||
+        cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
+        cover_end(&cover) != 0 || bill->failed)
         return -1;
     return bill_sum(bill, ret_net, ret_tax);
 }
@@ -84,17 +99,32 @@ bool reserve_better(const struct reserve_best *a, const struct reserve_best *b)
     return a->over != b->over ? a->over < b->over : a->net < b->net;
 }
 
-static void consider(const struct offer *o, bool by_card, const struct serving *load, const struct serving_sizing *size,
-                     struct reserve_hours h, struct reserve_best *best)
+/* A load on one machine: what somebody waits for, and what nobody does. */
+struct sized {
+    struct serving_sizing size;
+    struct reserve_batch batch;
+};
+
+static void consider(const struct build *b, const struct reserve_plan *r, const struct offer *o, bool by_card,
+                     const struct serving *load, const struct sized *z, struct reserve_hours h,
+                     struct reserve_best *best)
 {
     struct bill bill;
-    int64_t net, tax;
-    int units = reserve_units(o, by_card, size->gpus, size->gpus_per_replica);
-    int base = reserve_units(o, by_card, size->gpus_mean, size->gpus_per_replica);
-    if (reserve_bill(o, by_card, h, base, units, &bill, &net, &tax) != 0)
+    struct reserve_best found = {.offer = o, .serving = *load, .sizing = z->size, .by_card = by_card};
+    int64_t tax;
+    found.batch = z->batch;
+    if (load->batch_share < 1) {
+        found.units = reserve_units(o, by_card, z->size.gpus, z->size.gpus_per_replica);
+        found.base = reserve_units(o, by_card, z->size.gpus_mean, z->size.gpus_per_replica);
+    }
+    if (load->batch_share > 0) {
+        const int base_cards = found.base * (by_card ? 1 : o->sku->gpus_per_node);
+        found.batch.in_service = fmin(r->batch.requests, batch_in_service(b, r, &z->size, base_cards));
+        batch_spread(o, by_card, r->batch.requests - found.batch.in_service, h.days, &found.batch);
+    }
+    if (reserve_bill(o, by_card, h, found.base, found.units, &found.batch, &bill, &found.net, &tax) != 0)
         return;
-    const struct reserve_best found = {
-        o, *load, *size, by_card, units, base, reserve_over(o, by_card, units), net};
+    found.over = reserve_over(o, by_card, found.units + found.batch.units * (by_card ? found.batch.cards : 1));
     if (best->offer == NULL || reserve_better(&found, best))
         *best = found;
 }
@@ -147,29 +177,70 @@ static int size_on(struct build *b, const struct sku *sku, const struct serving 
     return 0;
 }
 
+/* A replica that only works off what can wait, as a sizing; the machines' number comes with the bill. */
+static void batch_as_sizing(const struct build *b, const struct reserve_batch *batch, const struct estimate *e,
+                            struct serving_sizing *ret)
+{
+    *ret = (struct serving_sizing){.feasible = true,
+                                   .layout = e->layout,
+                                   .gpus_per_replica = batch->cards,
+                                   .replicas_per_gpu = 1,
+                                   .utilisation = b->a.batch_utilisation,
+                                   .ttft_ms = e->serving.ttft_ms,
+                                   .tpot_ms = e->serving.tpot_ms,
+                                   .at_peak = *e};
+}
+
+/* As size_on, of both parts of the load. */
+static int size_parts(struct build *b, const struct reserve_plan *r, const struct sku *sku, const struct serving *load,
+                      struct sized *ret, struct err *err)
+{
+    struct estimate e;
+    ret->batch = r->batch;
+    if (load->batch_share <= 0)
+        return size_on(b, sku, load, &ret->size, err);
+    int rc = batch_rate(b, load, sku, sku->gpus_per_node, &ret->batch, &e, err);
+    if (rc < 0 || (rc > 0 && !e.has_serving))
+        return rc;
+    if (rc > 0) {
+        ret->size = (struct serving_sizing){.feasible = false};
+        ret->size.why_not = (struct note){.code = "serving_no_memory"};
+        ret->size.why_not.short_by = e.memory.total_gb - e.memory.usable_gb;
+        note_num(note_num(&ret->size.why_not, "best", e.memory.total_gb), "limit", e.memory.usable_gb);
+        return 0;
+    }
+    if (load->batch_share < 1) {
+        const struct serving online = batch_online(load);
+        return size_on(b, sku, &online, &ret->size, err);
+    }
+    b->n_sizings++;
+    batch_as_sizing(b, &ret->batch, &e, &ret->size);
+    return 0;
+}
+
 /* The load on each of these machines. */
 static int try_offers(struct build *b, struct reserve_plan *r, const struct offer *const *offers, size_t n,
                       const struct serving *load, struct reserve_hours h, struct reserve_best *best, struct err *err)
 {
-    struct serving_sizing size;
+    struct sized z;
     int sized = 1;
     for (size_t i = 0; i < n; i++) {
         const struct sku *sku = offers[i]->sku, *last = i > 0 ? offers[i - 1]->sku : NULL;
         bool alike = last != NULL && last->intra == sku->intra && last->gpus_per_node == sku->gpus_per_node;
         if (!alike) /* the same machine at another seller carries as much */
-            sized = size_on(b, sku, load, &size, err);
+            sized = size_parts(b, r, sku, load, &z, err);
         if (sized < 0)
             return -1;
         if (sized > 0)
             continue;
-        if (!size.feasible) {
-            nearest_miss(r, &size.why_not);
+        if (!z.size.feasible) {
+            nearest_miss(r, &z.size.why_not);
             continue;
         }
         if (offers[i]->by_card)
-            consider(offers[i], true, load, &size, h, best);
+            consider(b, r, offers[i], true, load, &z, h, best);
         if (offers[i]->by_node)
-            consider(offers[i], false, load, &size, h, best);
+            consider(b, r, offers[i], false, load, &z, h, best);
     }
     return 0;
 }
@@ -193,7 +264,8 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
         return -1;
     if (ret->over == 0)
         return 0;
-    q.nodes = reserve_machines(ret->offer, ret->by_card, ret->units); /* a dearer supplier who has so many */
+    q.nodes = ret->over +
+              (ret->offer->sku->max_nodes > 1 ? ret->offer->sku->max_nodes : 1); /* a dearer supplier who has so many */
     return try_offers(b, r, offers, market_find(&b->market, &q, offers, most), &load, h, ret, err);
 }
 
@@ -212,12 +284,13 @@ static void add_way(struct reserve_plan *r, struct reserve_hours h, const char *
                     enum pricing_mode peak)
 {
     const struct offer below = only(r->offer, r->by_card, base), above = only(r->offer, r->by_card, peak);
+    const struct reserve_batch none = {.requests = 0};
     struct bill bill;
     int64_t net, tax, more = 0;
     const int burst = base == peak ? 0 : r->units - r->base;
     if (below.n_rates == 0 || (burst > 0 && above.n_rates == 0) || r->n_ways == RESERVE_WAYS_MAX ||
-        reserve_bill(&below, r->by_card, h, r->base, r->units - burst, &bill, &net, &tax) != 0 ||
-        (burst > 0 && reserve_bill(&above, r->by_card, h, 0, burst, &bill, &more, &tax) != 0) ||
+        reserve_bill(&below, r->by_card, h, r->base, r->units - burst, &r->batch, &bill, &net, &tax) != 0 ||
+        (burst > 0 && reserve_bill(&above, r->by_card, h, 0, burst, &none, &bill, &more, &tax) != 0) ||
         money_add(net, more, &net) != 0)
         return;
     r->ways[r->n_ways++] = (struct reserve_way){code, net};

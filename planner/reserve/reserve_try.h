@@ -19,6 +19,7 @@ struct reserve_best {
     int units, base;
     int over; /* machines beyond what the supplier lists */
     int64_t net;
+    struct reserve_batch batch;
 };
 
 /* Machines that the supplier lists are better than machines to ask for, the fewer the better; then the cheaper. */
@@ -40,9 +41,9 @@ struct reserve_hours reserve_hours_of(const struct build *b, const struct reserv
 /* Whole nodes, or cards where the SKU is sold by the card: what `gpus` cards in replicas of `per_replica` take. */
 int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica);
 
-/* `base` units all day and the rest of `units` in the peak's hours. */
-int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units, struct bill *bill,
-                 int64_t *ret_net, int64_t *ret_tax);
+/* `base` units all day and the rest of `units` in the peak's hours; batch: the part of the load that can wait. */
+int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
+                 const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax);
 
 /* The cheapest of the first `at_most` machines with this card; ret->offer NULL where none can carry the load. */
 enum { RESERVE_OFFERS_MAX = 2 };

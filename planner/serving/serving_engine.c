@@ -4,7 +4,8 @@
 #include "planner/serving/serving_replica.h"
 
 #define NEWEST 1e9 /* an unstated version behaves like the newest class */
-#define SGLANG_TUNED_CDNA3 5.0095 /* from 0.5.10: fused kernels of a layer for MI300X too; 0.5.9 took 25 ms where this takes 15 */
+#define SGLANG_TUNED_CDNA3                                                                                             \
+    5.0095 /* from 0.5.10: fused kernels of a layer for MI300X too; 0.5.9 took 25 ms where this takes 15 */
 
 static long below_thousand(long n)
 {

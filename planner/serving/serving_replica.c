@@ -305,7 +305,8 @@ static enum engine engine_of_format(enum weight_format f)
 static double checkpoint_kv_bits(const struct serving *s, const struct replica *r)
 {
     bool native8 = r->wt.math == MATH_8 && r->wt.fp8;
-    bool named = s->weight_format == WF_NVFP4 || (native8 && r->engine.id == ENGINE_TENSORRT_LLM) || r->engine.id == ENGINE_ATOM;
+    bool named =
+        s->weight_format == WF_NVFP4 || (native8 && r->engine.id == ENGINE_TENSORRT_LLM) || r->engine.id == ENGINE_ATOM;
     return named ? 8 : 16;
 }
 

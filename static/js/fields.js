@@ -75,6 +75,7 @@ export const groups = [
     { id: 'output_tokens', ...whole, path: 'serving.output_tokens' },
     { id: 'months', ...positive, path: 'serving.months', step: 'any' },
     { id: 'hours_per_day', type: 'number', min: 0, max: 24, path: 'serving.hours_per_day', step: 'any' },
+    { id: 'batch_share', type: 'number', min: 0, max: 1, path: 'serving.batch_share', when: (v) => serves(v) && v.load_unit !== 'concurrency', step: 'any' },
     { id: 'peak_factor', ...positive, path: 'serving.peak_factor', step: 'any' },
     { id: 'ttft_ms', ...positive, path: 'serving.ttft_ms' },
     { id: 'tpot_ms', ...positive, path: 'serving.tpot_ms' },

@@ -488,6 +488,64 @@ Test(reserve, batch_work_is_told_of_idle_nights)
     }
 }
 
+/* The same work as a schedule: dates, hours and a line of nothing for what a term pays already; the sum stays a sum. */
+Test(reserve, batch_work_is_scheduled_into_idle_hours)
+{
+    const char *const ways[] = {"\"batch_share\": 0", "\"batch_share\": 0.5", "\"batch_share\": 1"};
+    double last = INFINITY;
+    for (size_t i = 0; i < N(ways); i++) {
+        struct reply r =
+            post("/api/v1/plans",
+                 "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": "
+                 "\"full_finetune\", \"tokens\": 2e10}, \"serving\": {\"model\": {\"preset\": "
+                 "\"qwen2.5-7b\"}, \"requests_per_s\": 30, \"months\": 3, %s}, \"constraints\": {\"gpus\": "
+                 "[\"a100-sxm4-80g\"], \"providers\": [\"hefei-hightech-idc\"], \"kinds\": "
+                 "[\"single_machine\"]}}}",
+                 ways[i]);
+        json_t *o = first(&r), *reserve = at(o, "inference_reserve"), *batch = at(reserve, "batch"), *w, *line;
+        double hours = 0, requests = 0, free_hours = 0;
+        size_t k;
+        check_money(o);
+        cr_expect_leq(money(reserve, "total"), last, "%s", ways[i]);
+        last = money(reserve, "total");
+        if (i == 0) {
+            cr_expect(json_is_null(batch));
+            reply_done(&r);
+            continue;
+        }
+        cr_assert_gt(json_array_size(at(batch, "windows")), 0, "%s", ways[i]);
+        json_array_foreach(at(batch, "windows"), k, w)
+        {
+            cr_expect(number(w, "hours_per_day") <= 14 ||
+                          strcmp(word(w, "start_on"), word(at(o, "finish"), "finish_on")) > 0,
+                      "debugging has ten hours of a day");
+            cr_expect_leq(strcmp(word(w, "start_on"), word(w, "end_on")), 0);
+            hours += number(w, "machine_hours");
+            requests += number(w, "requests");
+        }
+        json_array_foreach(at(at(o, "cost"), "lines"), k, line)
+        {
+            if (word(line, "item") != NULL && strcmp(word(line, "item"), "idle_hours") == 0) {
+                cr_expect_eq(money(line, "amount"), 0);
+                cr_expect_not_null(word(line, "price"), "the term that pays it");
+                free_hours += number(line, "quantity");
+            }
+        }
+        cr_expect_float_eq(hours, free_hours, 1e-6);
+        cr_expect_float_eq(hours, number(batch, "idle_machine_hours"), 1e-6);
+        cr_expect_float_eq(requests, number(batch, "requests_in_idle_hours"), 10);
+        cr_expect_leq(requests + number(batch, "requests_in_service"), number(batch, "requests") + 10);
+        cr_expect_not_null(note(at(o, "reasons"), "batch_in_idle_hours"));
+        reply_done(&r);
+    }
+    struct reply r = ask((struct ask){.path = "/api/v1/plans",
+                                      .body = "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"serving\": "
+                                              "{\"concurrency\": 5, \"batch_share\": 1, \"tpot_ms\": 50}}}"});
+    cr_expect_eq(r.status, 422, "a concurrency is no amount of work, and nobody waits for a target");
+    cr_expect_eq(json_array_size(at(r.json, "errors")), 2);
+    reply_done(&r);
+}
+
 static struct reply one_card(const char *gpu, const char *provider, const char *serving)
 {
     return post(

@@ -1,0 +1,79 @@
+/* batch.c — see batch.h. */
+#include "planner/reserve/batch.h"
+
+#include <math.h>
+
+double batch_requests(const struct build *b, const struct reserve_plan *r)
+{
+    const struct serving *s = &r->serving;
+    const struct param *p = param_find(&b->params, "serve_requests_per_user_hour");
+    const double each = s->requests_per_user_hour > 0 ? s->requests_per_user_hour : p != NULL ? p->value : 0;
+    const double rate = s->requests_per_s > 0 ? s->requests_per_s : s->users * each / 3600;
+    const double hours = s->hours_per_day > 0 ? fmin(24, s->hours_per_day) : 24;
+    return s->batch_share * rate * 3600 * hours * ceil(r->months * b->a.month_days - 1e-9);
+}
+
+struct serving batch_online(const struct serving *load)
+{
+    struct serving s = *load;
+    s.requests_per_s *= 1 - load->batch_share;
+    s.users *= 1 - load->batch_share;
+    return s;
+}
+
+static const struct model *served_model(const struct build *b)
+{
+    const struct workload *w = b->workload;
+    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
+}
+
+int batch_rate(struct build *b, const struct serving *load, const struct sku *sku, int cards, struct reserve_batch *ret,
+               struct estimate *ret_estimate, struct err *err)
+{
+    const int most = cards < sku->gpus_per_node ? cards : sku->gpus_per_node;
+    double best = 0;
+    *ret_estimate = (struct estimate){.fits = FITS_NO};
+    for (int n = 1; n <= most; n *= 2) {
+        const struct shape shape = build_shape(b, sku, n, 1, NULL);
+        const struct serving_request q = {.model = served_model(b), .serving = load, .shape = &shape};
+        struct estimate e;
+        if (serving_estimate(b->serving_k, &q, b->arena, &e, err) != 0)
+            return err->code == ERR_NOMEM ? -1 : 1;
+        if (e.fits == FITS_NO && best <= 0)
+            *ret_estimate = e;
+        const double rate = e.serving.requests_per_s * b->a.batch_utilisation * 3600;
+        if (e.fits == FITS_NO || !(rate / n > best))
+            continue;
+        best = rate / n;
+        ret->cards = n;
+        ret->per_hour = rate;
+        *ret_estimate = e;
+    }
+    return best > 0 ? 0 : 1;
+}
+
+double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z, int cards)
+{
+    const double day = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
+    const double hours = day * ceil(r->months * b->a.month_days - 1e-9);
+    if (!(z->utilisation > 0) || z->gpus <= 0)
+        return 0;
+    const double capacity = z->mean_requests_per_s / z->utilisation / z->gpus * cards;
+    return fmax(0, capacity * b->a.batch_utilisation - z->mean_requests_per_s) * 3600 * hours;
+}
+
+/* Replicas of one unit: a node's, or one where cards are bought for it. */
+static int per_unit(const struct offer *o, bool by_card, int cards)
+{
+    return by_card ? 1 : o->sku->gpus_per_node / cards;
+}
+
+void batch_spread(const struct offer *o, bool by_card, double requests, size_t days, struct reserve_batch *ret)
+{
+    const int each = per_unit(o, by_card, ret->cards);
+    const double hours = requests > 0 ? requests / (ret->per_hour * each) : 0;
+    const double units = ceil(hours / (24.0 * (double)days) - 1e-9);
+    ret->units = units < 1e6 ? (int)units : 1000000; /* more than anybody lists */
+    ret->hours = ret->units > 0 ? ceil(hours / ret->units - 1e-9) : 0;
+    ret->replicas = ret->units * each;
+}
