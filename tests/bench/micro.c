@@ -1,8 +1,10 @@
-/* micro.c — what one estimate, one layout search and one plan cost a core, and what a hundred thousand price rows add.
+/* micro.c — what one estimate, one layout search and the plan of every example cost a core, taken apart, and what a
+ * hundred thousand price rows add.
  *
- * Processor time of this thread, best of five rounds, so that a busy machine disturbs little. Absolute figures are of
+ * Processor time of this thread, best of a few rounds, so that a busy machine disturbs little. Absolute figures are of
  * this machine; what travels is the ratios, which stand beside them. Goals are printed, not enforced: a bench reports.
  */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 
 #include "api/api.h"
 #include "api/decode.h"
+#include "api/encode_plan.h"
 #include "planner/advice/plan_make.h"
 #include "planner/offers/engine.h"
 #include "tests/support/synthetic_catalog.h"
@@ -17,8 +20,8 @@
 
 #define ARENA_BYTES ((size_t)256 << 20)
 #define MANY_ROWS 100000
-#define ROUNDS 5
-#define ROUND_NS 200000000.0
+#define ROUNDS 4
+#define ROUND_NS 60000000.0
 
 static const char fixed[] =
     "{\"workload\":{\"model\":{\"preset\":\"llama-2-70b\"},\"training\":{\"method\":\"pretrain\",\"seq_len\":4096,"
@@ -34,13 +37,16 @@ static const char search[] =
     "\"nodes\":8,"
     "\"intra_link\":\"nvswitch\",\"inter_link\":{\"kind\":\"infiniband\",\"gbps_per_node\":3200}}}";
 
+enum part { ESTIMATE, DECODE, PLAN, ENCODE, WHOLE };
+
 struct subject {
     const struct catalog *catalog;
+    enum part part;
     struct decoded_estimate estimate;
-    struct decoded_plan plan;
-    bool is_plan;
-    const void *body; /* not NULL: the whole of api_handle, bytes in and bytes out */
-    size_t body_len;
+    struct decoded_plan request;
+    struct plan *plan; /* of the request, to be encoded */
+    const char *bytes; /* of the request */
+    size_t n;
 };
 
 static void die(const char *what, const struct err *err)
@@ -56,7 +62,13 @@ static double cpu_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void once_whole(const struct subject *s, struct arena *arena)
+static date_t today(void)
+{
+    return date_from_civil(2026, 11, 30);
+}
+
+/* Bytes in, bytes out. */
+static void whole(const struct subject *s, struct arena *arena)
 {
     struct api_response res = {0};
     const struct api_request req = {.method = "POST",
@@ -64,10 +76,10 @@ static void once_whole(const struct subject *s, struct arena *arena)
                                     .query = "",
                                     .content_type = "application/json",
                                     .request_id = "bench",
-                                    .body = s->body,
-                                    .body_len = s->body_len,
+                                    .body = s->bytes,
+                                    .body_len = s->n,
                                     .catalog = s->catalog,
-                                    .today = date_from_civil(2026, 11, 30),
+                                    .today = today(),
                                     .arena = arena};
     struct err err = {.detail = "not answered"};
     api_handle(&req, &res);
@@ -76,31 +88,81 @@ static void once_whole(const struct subject *s, struct arena *arena)
     api_response_done(&res);
 }
 
+static void decode(const struct catalog *c, const char *bytes, size_t n, struct arena *arena,
+                   struct decoded_plan *ret_plan, struct decoded_estimate *ret_estimate)
+{
+    struct decode d;
+    struct fault_list *faults = arena_alloc(arena, sizeof *faults);
+    struct err err = {0};
+    decode_init(&d, c, arena, LANG_EN, today(), faults);
+    int rc = ret_plan != NULL ? decode_plan_request(&d, bytes, n, ret_plan, &err)
+                              : decode_estimate_request(&d, bytes, n, ret_estimate, &err);
+    if (rc != 0) {
+        fprintf(stderr, "bench: %s %s\n", faults->n > 0 ? faults->items[0].pointer : "",
+                faults->n > 0 ? faults->items[0].detail : err.detail);
+        exit(1);
+    }
+}
+
+static struct plan *plan(const struct subject *s, struct arena *arena)
+{
+    const struct plan_request q = {s->catalog, &s->request.workload, s->request.as_of};
+    struct plan *p = arena_alloc(arena, sizeof *p);
+    struct err err = {0};
+    if (plan_make(&q, arena, p, &err) != 0)
+        die("plan", &err);
+    if (p->n_options == 0)
+        die("a plan without options", &err);
+    return p;
+}
+
+static void encode(const struct subject *s)
+{
+    struct buf body;
+    buf_init(&body, (size_t)8 << 20);
+    struct encode e = {
+        .w = {.out = &body}, .catalog = s->catalog, .language = LANG_ZH_CN, .currency = s->plan->currency};
+    encode_plan(&e, &s->request, s->plan);
+    encode_done(&e);
+    buf_done(&body);
+}
+
+static void estimate(const struct subject *s, struct arena *arena)
+{
+    const struct estimate_request q = {.catalog = s->catalog,
+                                       .workload = &s->estimate.workload,
+                                       .shape = &s->estimate.shape,
+                                       .layout = s->estimate.has_layout ? &s->estimate.layout : NULL};
+    struct err err = {0};
+    if (engine_estimate(&q, arena, arena_alloc(arena, sizeof(struct estimate)), &err) != 0)
+        die("estimate", &err);
+}
+
 static void once(const struct subject *s)
 {
     struct arena *arena = arena_new(ARENA_BYTES);
-    struct err err = {0};
-    if (s->body != NULL) {
-        once_whole(s, arena);
-    } else if (s->is_plan) {
-        const struct plan_request q = {s->catalog, &s->plan.workload, s->plan.as_of};
-        struct plan *plan = arena_alloc(arena, sizeof *plan);
-        if (plan_make(&q, arena, plan, &err) != 0)
-            die("plan", &err);
-        if (plan->n_options == 0)
-            die("a plan without options", &err);
-    } else {
-        struct estimate_request q = {
-            .catalog = s->catalog, .workload = &s->estimate.workload, .shape = &s->estimate.shape};
-        struct estimate *estimate = arena_alloc(arena, sizeof *estimate);
-        q.layout = s->estimate.has_layout ? &s->estimate.layout : NULL;
-        if (engine_estimate(&q, arena, estimate, &err) != 0)
-            die("estimate", &err);
+    struct decoded_plan again;
+    switch (s->part) {
+    case ESTIMATE:
+        estimate(s, arena);
+        break;
+    case DECODE:
+        decode(s->catalog, s->bytes, s->n, arena, &again, NULL);
+        break;
+    case PLAN:
+        plan(s, arena);
+        break;
+    case ENCODE:
+        encode(s);
+        break;
+    case WHOLE:
+        whole(s, arena);
+        break;
     }
     arena_free(arena);
 }
 
-/* Nanoseconds of one call: the best round's mean. */
+/* Microseconds of one call: the best round's mean. */
 static double measure(const struct subject *s)
 {
     double best = 0;
@@ -113,55 +175,26 @@ static double measure(const struct subject *s)
             n++;
             spent = cpu_ns() - started;
         }
-        if (best == 0 || spent / n < best)
+        if (best <= 0 || spent / n < best)
             best = spent / n;
     }
-    return best;
+    return best / 1e3;
 }
 
-static void decode(struct subject *s, const void *bytes, size_t n, struct arena *arena)
+static double measure_part(struct subject *s, enum part part)
 {
-    struct decode d;
-    struct fault_list *faults = arena_alloc(arena, sizeof *faults);
-    struct err err = {0};
-    date_t today = date_from_civil(2026, 11, 30);
-    decode_init(&d, s->catalog, arena, LANG_EN, today, faults);
-    int rc = s->is_plan ? decode_plan_request(&d, bytes, n, &s->plan, &err)
-                        : decode_estimate_request(&d, bytes, n, &s->estimate, &err);
-    if (rc != 0) {
-        fprintf(stderr, "bench: %s %s\n", faults->n > 0 ? faults->items[0].pointer : "",
-                faults->n > 0 ? faults->items[0].detail : err.detail);
-        exit(1);
-    }
+    s->part = part;
+    return measure(s);
 }
 
 static double measure_estimate(const struct catalog *c, const char *body)
 {
     struct arena *arena = arena_new(ARENA_BYTES);
-    struct subject s = {.catalog = c};
-    decode(&s, body, strlen(body), arena);
-    double ns = measure(&s);
+    struct subject s = {.catalog = c, .part = ESTIMATE};
+    decode(c, body, strlen(body), arena, NULL, &s.estimate);
+    double us = measure(&s);
     arena_free(arena);
-    return ns;
-}
-
-static double measure_plan(const struct catalog *c, const char *file, bool whole)
-{
-    char bytes[65536];
-    FILE *f = fopen(file, "rb");
-    struct err err = {.detail = "cannot be read"};
-    if (f == NULL)
-        die(file, &err);
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    struct arena *arena = arena_new(ARENA_BYTES);
-    struct subject s = {.catalog = c, .is_plan = true};
-    decode(&s, bytes, n, arena);
-    s.body = whole ? bytes : NULL;
-    s.body_len = n;
-    double ns = measure(&s);
-    arena_free(arena);
-    return ns;
+    return us;
 }
 
 static struct catalog *bound(struct catalog *c)
@@ -172,38 +205,55 @@ static struct catalog *bound(struct catalog *c)
     return c;
 }
 
-static void row(const char *what, double ns, const char *goal, double plain_ns)
+/* The whole of a request, and its parts; *ret_whole, *ret_ratio: what the goals are about. */
+static void bench_example(const char *file, const struct catalog *c, const struct catalog *big, double *ret_whole,
+                          double *ret_ratio)
 {
-    printf("%-44s %10.1f us   %-14s", what, ns / 1e3, goal);
-    if (plain_ns > 0)
-        printf(" x %.2f", ns / plain_ns);
-    putchar('\n');
+    char bytes[65536];
+    struct err err = {.detail = "cannot be read"};
+    FILE *f = fopen(file, "rb");
+    if (f == NULL)
+        die(file, &err);
+    struct arena *arena = arena_new(ARENA_BYTES);
+    struct subject s = {.catalog = c, .bytes = bytes, .n = fread(bytes, 1, sizeof bytes, f)}, large = s;
+    fclose(f);
+    large.catalog = big;
+    decode(c, bytes, s.n, arena, &s.request, NULL);
+    decode(big, bytes, s.n, arena, &large.request, NULL);
+    s.plan = plan(&s, arena);
+    double decoded = measure_part(&s, DECODE), planned = measure_part(&s, PLAN), encoded = measure_part(&s, ENCODE);
+    double all = measure_part(&s, WHOLE), over = measure_part(&large, WHOLE);
+    printf("%-28s %8.0f %8.0f %8.0f | %8.0f | %8.0f  x %.2f\n", strrchr(file, '/') + 1, decoded, planned, encoded, all,
+           over, over / all);
+    *ret_whole = all;
+    *ret_ratio = over / all;
+    arena_free(arena);
 }
 
 int main(void)
 {
     api_init();
-    static const char *const examples[] = {"examples/01-lora-7b.json", "examples/03-full-14b-deadline.json",
-                                           "examples/06-pretrain-130b.json", "examples/08-serve-70b-latency.json"};
     const struct catalog *c = bound(test_catalog());
     struct catalog *big = bound(synthetic_catalog(MANY_ROWS));
+    glob_t examples;
+    double most = 0, most_ratio = 0;
 
-    printf("one core, best of %d rounds; %zu price rows as seeded, %zu in the large catalog\n", ROUNDS, c->n_prices,
-           big->n_prices);
-    double estimate = measure_estimate(c, fixed);
-    row("estimate, layout given, 128 GPUs", estimate, "goal 20 us", 0);
-    double searched = measure_estimate(c, search);
-    row("estimate, layout searched, 64 GPUs", searched, "goal 2000 us", estimate);
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
-        char what[96];
-        double small = measure_plan(c, examples[i], false), large = measure_plan(big, examples[i], false);
-        double whole = measure_plan(c, examples[i], true);
-        snprintf(what, sizeof what, "plan %s", examples[i] + strlen("examples/"));
-        row(what, small, "goal 3000 us", 0);
-        row("  with decoding and encoding", whole, "", small);
-        snprintf(what, sizeof what, "  over %zu price rows", big->n_prices);
-        row(what, large, "goal x 3", small);
+    printf("one core, best of %d rounds, microseconds; %zu price rows as seeded, %zu in the large catalog\n", ROUNDS,
+           c->n_prices, big->n_prices);
+    printf("estimate, layout given, 128 GPUs: %.1f (goal 20)\n", measure_estimate(c, fixed));
+    printf("estimate, layout searched, 64 GPUs: %.1f (goal 2000)\n", measure_estimate(c, search));
+    printf("\n%-28s %8s %8s %8s | %8s | %s\n", "example", "decode", "plan", "encode", "request", "large catalog");
+    if (glob("examples/*.json", 0, NULL, &examples) != 0)
+        die("examples", &(struct err){.detail = "none found"});
+    for (size_t i = 0; i < examples.gl_pathc; i++) {
+        double all, ratio;
+        bench_example(examples.gl_pathv[i], c, big, &all, &ratio);
+        most = all > most ? all : most;
+        most_ratio = ratio > most_ratio ? ratio : most_ratio;
     }
+    printf("%-28s %8s %8s %8s | %8.0f | %8s  x %.2f   (goals: 3000, x 3)\n", "the dearest", "", "", "", most, "",
+           most_ratio);
+    globfree(&examples);
     test_catalog_free(big);
     return 0;
 }
