@@ -13,12 +13,6 @@
 #define HALF 2.0
 #define FULL 4.0
 
-struct stage {
-    double dense, vocab, experts; /* parameters of the rank */
-    double in_flight;             /* micro-batches whose activations are kept */
-    bool has_head;
-};
-
 double memory_classic_layer_bytes(double seq, double batch, double hidden, double heads, int tp, bool sequence_parallel,
                                   bool selective)
 {
@@ -32,23 +26,27 @@ static double vocab_cut(const struct cut *c)
     return c->vocab_parallel ? c->tp : 1;
 }
 
-static struct stage stage_of(const struct job *j, const struct cut *c, bool last)
+static struct memory_stage stage_of(const struct job *j, const struct cut *c, bool last)
 {
     double share = c->stage_layers / j->layers;
     double body = fmax(0, j->params - j->expert_total - j->embedding * j->vocab_matrices);
-    struct stage s = {
+    return (struct memory_stage){
         .dense = body * share / c->tp,
         .experts = j->expert_total * share / c->expert_ranks,
         .vocab = j->embedding * (c->pp > 1 ? 1 : j->vocab_matrices) / vocab_cut(c),
+        .last = last,
         .has_head = last || c->pp == 1,
-        .in_flight = 1,
     };
-    if (c->pp > 1) {
-        double depth = last ? 1 : fmin(c->accumulation, c->pp);
-        double interleave = c->vpp > 1 ? 1 + (c->pp - 1.0) / ((double)c->pp * c->vpp) : 1;
-        s.in_flight = depth * interleave;
-    }
-    return s;
+}
+
+/* Micro-batches whose activations a stage keeps. */
+static double in_flight(const struct cut *c, bool last)
+{
+    if (c->pp <= 1)
+        return 1;
+    double depth = last ? 1 : fmin(c->accumulation, c->pp);
+    double interleave = c->vpp > 1 ? 1 + (c->pp - 1.0) / ((double)c->pp * c->vpp) : 1;
+    return depth * interleave;
 }
 
 /* Moment bytes of one trained parameter with fp32 states. */
@@ -112,7 +110,7 @@ static double adapter_share(const struct cut *c)
 }
 
 /* Weights, gradients and optimizer of a model whose base is frozen: only adapters (and embeddings) are trained. */
-static void frozen_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+static void frozen_states(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
 {
     const struct training_constants *k = j->k;
     double shard = c->sharding == SHARD_ZERO3 ? c->shard : 1,
@@ -138,7 +136,7 @@ static void frozen_states(const struct job *j, const struct cut *c, const struct
     m->state_bytes_per_owned = k->adapter_bytes;
 }
 
-static void trained_states(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+static void trained_states(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
 {
     struct state_bytes b = trained_bytes(j, c);
     double dense = s->dense + s->vocab;
@@ -155,12 +153,12 @@ static void trained_states(const struct job *j, const struct cut *c, const struc
     m->owned_params = dense / d.optimizer + s->experts / x.optimizer;
 }
 
-static double layer_params(const struct cut *c, const struct stage *s)
+static double layer_params(const struct cut *c, const struct memory_stage *s)
 {
     return (s->dense + s->experts) / fmax(1, c->stage_layers);
 }
 
-static void working_buffers(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+static void working_buffers(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
 {
     const struct training_constants *k = j->k;
     double element = j->quantised ? k->quant_bytes : j->full_precision ? FULL : HALF;
@@ -183,12 +181,8 @@ static double score_bytes(const struct job *j, const struct cut *c)
     return c->flash ? 0 : 5 * (j->full_precision ? 2 : 1) * j->heads * j->seq / c->tp;
 }
 
-struct activation_bytes {
-    double kept;    /* of all micro-batches in flight */
-    double working; /* of the layer being recomputed */
-};
-
-static struct activation_bytes activations(const struct job *j, const struct cut *c, const struct stage *s)
+/* Bytes of one token of one layer: all that the backward pass needs, and what stands between two layers. */
+static void layer_bytes(const struct job *j, const struct cut *c, struct memory_held *h)
 {
     const struct training_constants *k = j->k;
     double style = c->stack == STACK_EAGER ? k->act_eager : c->stack == STACK_FUSED ? k->act_fused : k->act_parallel;
@@ -197,16 +191,8 @@ static struct activation_bytes activations(const struct job *j, const struct cut
     /* Stacks before sequence parallelism (those with plain attention) keep part of a layer on every tensor rank. */
     double tensor_cut = c->flash || c->tp == 1 ? c->tp : 1 / (10.0 / 34 + 24.0 / 34 / c->tp);
     double boundary_cut = c->flash ? c->tp : 1;
-    double layer = job_activation_bytes(j, c->stack) * style / tensor_cut + score_bytes(j, c);
-    double boundary = (j->full_precision ? FULL : HALF) * j->hidden / boundary_cut;
-    double each = c->recompute == RECOMPUTE_FULL ? boundary : c->store_share * layer;
-    double held = c->tokens * c->stage_layers * s->in_flight;
-    if (c->offload == OFFLOAD_ACTIVATIONS)
-        each = 0;
-    return (struct activation_bytes){
-        .kept = held * each,
-        .working = c->recompute == RECOMPUTE_FULL ? c->tokens * layer : 0,
-    };
+    h->layer = job_activation_bytes(j, c->stack) * style / tensor_cut + score_bytes(j, c);
+    h->boundary = (j->full_precision ? FULL : HALF) * j->hidden / boundary_cut;
 }
 
 static double logit_bytes(const struct job *j, const struct cut *c)
@@ -222,7 +208,7 @@ static double logit_bytes(const struct job *j, const struct cut *c)
     return each * positions * c->tokens * j->vocab / vocab_cut(c);
 }
 
-static void offload(const struct job *j, const struct cut *c, const struct stage *s, struct memory *m)
+static void offload(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
 {
     double ranks = fmin(j->gpus, j->shape.gpus_per_node);
     double moved = 0;
@@ -249,54 +235,79 @@ static double runtime_gb(const struct job *j)
     return pcie && j->shape.nodes == 1 ? k->overhead_pcie_gb : k->overhead_many_gb;
 }
 
+static void hold_stage(const struct job *j, const struct cut *c, bool last, struct memory_stage *ret)
+{
+    struct memory_stage s = stage_of(j, c, last);
+    s.states = (struct memory){.rank_params = s.dense + s.vocab + s.experts, .rank_experts = s.experts};
+    if (j->frozen)
+        frozen_states(j, c, &s, &s.states);
+    else
+        trained_states(j, c, &s, &s.states);
+    working_buffers(j, c, &s, &s.states);
+    offload(j, c, &s, &s.states);
+    *ret = s;
+}
+
+void memory_hold(const struct job *j, const struct cut *c, struct memory_held *ret)
+{
+    hold_stage(j, c, false, &ret->first);
+    if (c->pp > 1)
+        hold_stage(j, c, true, &ret->last);
+    layer_bytes(j, c, ret);
+    double trained = j->frozen ? j->adapter_params : j->params;
+    double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
+    ret->checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
+    ret->runtime = GIB * runtime_gb(j);
+}
+
 /* Everything of one stage at its fullest instant. */
-static void stage_memory(const struct job *j, const struct cut *c, bool last, struct memory *m)
+static void stage_memory(const struct job *j, const struct cut *c, const struct memory_held *h,
+                         const struct memory_stage *s, struct memory *m)
 {
     const struct training_constants *k = j->k;
-    struct stage s = stage_of(j, c, last);
-    *m = (struct memory){.rank_params = s.dense + s.vocab + s.experts, .rank_experts = s.experts};
-    if (j->frozen)
-        frozen_states(j, c, &s, m);
-    else
-        trained_states(j, c, &s, m);
-    working_buffers(j, c, &s, m);
-    offload(j, c, &s, m);
-    struct activation_bytes a = activations(j, c, &s);
-    double logits = s.has_head ? logit_bytes(j, c) : 0;
+    bool full = c->recompute == RECOMPUTE_FULL;
+    *m = s->states;
+    double kept = c->offload == OFFLOAD_ACTIVATIONS ? 0 : full ? h->boundary : c->store_share * h->layer;
+    kept *= c->tokens * c->stage_layers * in_flight(c, s->last); /* of all micro-batches in flight */
+    double working = full ? c->tokens * h->layer : 0;            /* of the layer being recomputed */
+    double logits = s->has_head ? logit_bytes(j, c) : 0;
     /* Gradients outlive a micro-batch when there are several, or when they live in buffers made in advance. */
     bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
                       c->stack == STACK_PARALLEL;
     /* The allocator does not hand all blocks of the logits on to the layer that is recomputed after them. */
-    double both = fmax(logits, a.working) + k->peak_overlap * fmin(logits, a.working);
-    double forward_end = a.kept + both + (persistent ? m->gradients : 0);
-    double optimizer_step = m->gradients + a.working;
+    double both = fmax(logits, working) + k->peak_overlap * fmin(logits, working);
+    double forward_end = kept + both + (persistent ? m->gradients : 0);
+    double optimizer_step = m->gradients + working;
     if (forward_end >= optimizer_step) {
-        m->activations = a.kept + both - logits;
+        m->activations = kept + both - logits;
         m->logits = logits;
         m->gradients = persistent ? m->gradients : 0;
     } else {
-        m->activations = a.working;
+        m->activations = working;
         m->logits = 0;
     }
     double dynamic = m->activations + m->logits + m->buffers;
-    m->overhead = GIB * runtime_gb(j) + k->fragmentation * dynamic;
+    m->overhead = h->runtime + k->fragmentation * dynamic;
     m->total = m->weights + m->gradients + m->optimizer + m->activations + m->logits + m->buffers + m->overhead;
+}
+
+void memory_with(const struct job *j, const struct cut *c, const struct memory_held *h, struct memory *ret)
+{
+    stage_memory(j, c, h, &h->first, ret);
+    if (c->pp > 1) {
+        struct memory last;
+        stage_memory(j, c, h, &h->last, &last);
+        if (last.total > ret->total)
+            *ret = last;
+    }
+    ret->checkpoint = h->checkpoint;
 }
 
 void memory_of(const struct job *j, const struct cut *c, struct memory *ret)
 {
-    struct memory m;
-    stage_memory(j, c, false, &m);
-    if (c->pp > 1) {
-        struct memory last;
-        stage_memory(j, c, true, &last);
-        if (last.total > m.total)
-            m = last;
-    }
-    double trained = j->frozen ? j->adapter_params : j->params;
-    double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
-    m.checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
-    *ret = m;
+    struct memory_held h;
+    memory_hold(j, c, &h);
+    memory_with(j, c, &h, ret);
 }
 
 const char *memory_tightest(const struct memory *m)

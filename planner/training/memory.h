@@ -16,6 +16,23 @@ struct memory {
     double checkpoint;            /* bytes of one checkpoint of the whole model */
 };
 
+/* One stage of a pipeline, or all of the model: its parameters on one rank and what they take. */
+struct memory_stage {
+    double dense, vocab, experts; /* parameters of the rank */
+    bool last, has_head;
+    struct memory states; /* weights, gradients, optimizer, buffers and what follows from them; no activations */
+};
+
+/* What a layout holds whatever its micro-batch and its recomputation are: a search that tries many of them asks once. */
+struct memory_held {
+    struct memory_stage first, last; /* last: of pipelines only */
+    double layer, boundary;          /* bytes of one token: of a whole layer, between two layers */
+    double checkpoint, runtime;      /* bytes */
+};
+
+/* The cut must be derived (cut_derive). memory_of: both in one. */
+void memory_hold(const struct job *j, const struct cut *c, struct memory_held *ret);
+void memory_with(const struct job *j, const struct cut *c, const struct memory_held *h, struct memory *ret);
 void memory_of(const struct job *j, const struct cut *c, struct memory *ret);
 
 /* Activation bytes of one layer of the classic transformer (plain FFN of 4 widths, multi-head attention, 16 bits):

@@ -66,19 +66,17 @@ static void offer(struct walk *w, const struct candidate *c)
 }
 
 /* As much of the forward pass done again as memory asks for: none, a share of the layers, or all. */
-static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
+static void ease_recompute(struct walk *w, const struct memory_held *h, struct cut *c, struct memory *m)
 {
     const struct job *j = w->j;
-    c->recompute = RECOMPUTE_NONE;
-    cut_derive(j, c);
-    memory_of(j, c, m);
+    memory_with(j, c, h, m);
     if (m->total <= w->usable)
         return;
     struct cut full = *c;
     struct memory full_memory;
     full.recompute = RECOMPUTE_FULL;
     cut_derive(j, &full);
-    memory_of(j, &full, &full_memory);
+    memory_with(j, &full, h, &full_memory);
     double share = (m->total - w->usable) / fmax(1, m->total - full_memory.total);
     if (share > 0.85 || full_memory.total > w->usable) {
         *c = full;
@@ -90,7 +88,7 @@ static void ease_recompute(struct walk *w, struct cut *c, struct memory *m)
     /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
     c->recompute_share = c->stack == STACK_PARALLEL ? share * share : share;
     c->store_share = 1 - share;
-    memory_of(j, c, m);
+    memory_with(j, c, h, m);
 }
 
 /* Fine-tuning scripts recompute unless told otherwise; who names a layout of theirs means that. */
@@ -100,29 +98,37 @@ static bool recomputes_by_custom(const struct walk *w, const struct cut *c)
     return !w->free_members && j->scripted && cut_stack(j, c) != STACK_PARALLEL && j->model->causal != TRI_NO;
 }
 
-static void evaluate(struct walk *w, struct cut *c, struct candidate *ret)
+/* Time is asked for only where it is compared: of what does not fit, memory alone decides. `h`: kept between calls that
+ * differ in nothing but the micro-batch; *held says whether it is filled. */
+static void evaluate(struct walk *w, const struct cut *c, struct memory_held *h, bool *held, struct candidate *ret)
 {
-    struct candidate k = {.cut = *c};
+    const struct job *j = w->j;
     bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w, c);
-    if (w->w->recompute == RECOMPUTE_UNSTATED && !customary) {
-        ease_recompute(w, &k.cut, &k.memory);
-    } else {
-        k.cut.recompute = customary ? RECOMPUTE_FULL : w->w->recompute;
-        cut_derive(w->j, &k.cut);
-        memory_of(w->j, &k.cut, &k.memory);
-    }
-    double host = w->j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
-    k.fits = k.memory.total <= w->usable && (host <= 0 || k.memory.host_bytes <= host);
-    step_time(w->j, w->f, &k.cut, &k.memory, &k.step);
-    *ret = k;
+    bool eased = w->w->recompute == RECOMPUTE_UNSTATED && !customary;
+    ret->cut = *c;
+    ret->cut.recompute = eased ? RECOMPUTE_NONE : customary ? RECOMPUTE_FULL : w->w->recompute;
+    cut_derive(j, &ret->cut);
+    if (!*held)
+        memory_hold(j, &ret->cut, h);
+    *held = true;
+    if (eased)
+        ease_recompute(w, h, &ret->cut, &ret->memory);
+    else
+        memory_with(j, &ret->cut, h, &ret->memory);
+    double host = j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
+    ret->fits = ret->memory.total <= w->usable && (host <= 0 || ret->memory.host_bytes <= host);
+    if (ret->fits)
+        step_time(j, w->f, &ret->cut, &ret->memory, &ret->step);
 }
 
 static void try_micro_batches(struct walk *w, struct cut *c)
 {
     struct candidate k;
+    struct memory_held held;
+    bool is_held = false;
     if (w->w->micro_batch > 0) {
         c->micro_batch = w->w->micro_batch;
-        evaluate(w, c, &k);
+        evaluate(w, c, &held, &is_held, &k);
         offer(w, &k);
         return;
     }
@@ -134,7 +140,7 @@ static void try_micro_batches(struct walk *w, struct cut *c)
             return;
         }
         c->micro_batch = b;
-        evaluate(w, c, &k);
+        evaluate(w, c, &held, &is_held, &k);
         offer(w, &k);
         /* Past the first that does not fit, or that is no faster, larger ones are neither. */
         if (!k.fits || k.step.tokens_per_s < before * 1.002)
@@ -393,6 +399,10 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
     }
     if (found.evaluated == 0)
         return err_at(err, ERR_INVALID, "/layout", "no layout of %d cards agrees with the members stated", j->gpus);
+    if (!found.best.fits)
+        step_time(j, f, &found.best.cut, &found.best.memory, &found.best.step);
+    if (found.has_second && !found.second.fits)
+        step_time(j, f, &found.second.cut, &found.second.memory, &found.second.step);
     *ret = found;
     return 0;
 }
