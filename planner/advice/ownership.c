@@ -84,9 +84,14 @@ double ownership_rented(const struct ownership_terms *t, const struct ownership_
         least = rent->hour * utilisation * months * t->month_hours;
     if (rent->month > 0)
         least = fmin(least, rent->month * months);
-    if (rent->year > 0)
-        least = fmin(least, rent->year * t->years);
+    if (isinf(least) && rent->year > 0)
+        least = rent->year * t->years;
     return least * cards;
+}
+
+double ownership_prepaid(const struct ownership_terms *t, const struct ownership_rent *rent, int cards)
+{
+    return rent->year > 0 ? rent->year * t->years * cards : INFINITY;
 }
 
 double ownership_break_even(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
@@ -134,6 +139,30 @@ static const struct purchase_price *purchase_of(const struct catalog *c, const s
     return newest;
 }
 
+/* What the ratio is at full use for all the years, at both ends of the purchase price, and against years paid ahead. */
+static int say_around(const struct ownership_terms *t, const struct ownership_rent *rent, int64_t fx, int64_t full,
+                      struct own_hardware *own)
+{
+    const int cards = own->servers * own->purchase->gpus_per_server;
+    const double by_month = ownership_rented(t, rent, cards, 1), prepaid = ownership_prepaid(t, rent, cards);
+    struct purchase_price cheap = *own->purchase, dear = *own->purchase;
+    int64_t low, high;
+    cheap.micros = cheap.low_micros > 0 ? cheap.low_micros : cheap.micros;
+    dear.micros = dear.high_micros > 0 ? dear.high_micros : dear.micros;
+    if (ownership_owned(t, &cheap, own->servers, t->utilisation, fx, &low) ||
+        ownership_owned(t, &dear, own->servers, t->utilisation, fx, &high))
+        return -1;
+    note_num(note_num(note_add(&own->notes, "own_full_use"), "ratio", (double)full / by_month), "years", t->years);
+    if (low < high) {
+        struct note *n =
+            note_num(note_add(&own->notes, "own_price_range"), "low", (double)low / (double)own->equivalent_rental);
+        note_num(n, "high", (double)high / (double)own->equivalent_rental);
+    }
+    if (isfinite(prepaid) && prepaid < by_month)
+        note_num(note_num(note_add(&own->notes, "own_prepaid"), "ratio", (double)full / prepaid), "years", t->years);
+    return 0;
+}
+
 /* The sums into *own; `rented` is minor units. */
 static int compare(const struct ownership_terms *t, const struct ownership_rent *rent, int64_t fx,
                    struct own_hardware *own, struct err *err)
@@ -159,21 +188,28 @@ static int compare(const struct ownership_terms *t, const struct ownership_rent 
     note_num(n, "ratio", own->ratio);
     note_percent(n, "utilisation", t->utilisation);
     note_text(n, "source", own->purchase->source);
+    note_date(n, "observed_on", own->purchase->observed_on);
     if (isnan(own->break_even_utilisation))
         note_num(note_add(&own->notes, "own_never_cheaper"), "years", t->years);
+    else if (own->break_even_utilisation <= 0)
+        note_num(note_add(&own->notes, "own_always_cheaper"), "years", t->years);
     else
         note_percent(note_add(&own->notes, "own_break_even"), "utilisation", own->break_even_utilisation);
-    return 0;
+    return say_around(t, rent, fx, full, own) ? err_set(err, ERR_RANGE, "three-year cost leaves the range of money")
+                                              : 0;
 }
 
-/* The best option whose machine can be bought; the best of all where none can. */
+/* The best option whose machine can be bought; the best of all where none can. Off-peak hours of a university are no
+ * rental of the same power, so they are compared only where nothing else is. */
 static const struct draft *pick(const struct catalog *c, const struct option_list *ranked)
 {
-    for (size_t i = 0; i < ranked->n; i++) {
-        const struct draft *d = ranked->items[i];
-        if (d->n_groups > 0 && purchase_of(c, d->groups[d->train_group].offer->sku->gpu))
-            return d;
-    }
+    for (int campus = 0; campus < 2; campus++)
+        for (size_t i = 0; i < ranked->n; i++) {
+            const struct draft *d = ranked->items[i];
+            if ((d->kind == KIND_UNIVERSITY_TIME) == (campus == 1) && d->n_groups > 0 &&
+                purchase_of(c, d->groups[d->train_group].offer->sku->gpu))
+                return d;
+        }
     return ranked->n > 0 ? ranked->items[0] : NULL;
 }
 

@@ -2,8 +2,8 @@
  * them.
  *
  * Owned:  purchase + hosting + power (at the utilisation) + maintenance + a share of an engineer - residual value.
- * Rented: the same card-hours in the cheapest way of paying at that utilisation: by the hour what is used, or months or
- * years in full.
+ * Rented: the same card-hours at that utilisation: by the hour what is used, or every month in full, whichever is less.
+ * Years paid ahead are another bargain: they are compared beside it, and stand in only where nothing else is sold.
  */
 #ifndef SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
 #define SUANPAN_PLANNER_ADVICE_OWNERSHIP_H
@@ -30,6 +30,8 @@ int ownership_owned(const struct ownership_terms *t, const struct purchase_price
                     int64_t fx_micros, int64_t *ret_minor);
 double ownership_rented(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
                         double utilisation);
+/* The same as years paid ahead; INFINITY where they are not sold. */
+double ownership_prepaid(const struct ownership_terms *t, const struct ownership_rent *rent, int cards);
 /* The utilisation from which owning is cheaper; NAN when it never is. */
 double ownership_break_even(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
                             double owned_idle_minor, double owned_full_minor);

@@ -474,6 +474,66 @@ Test(golden, price_missing)
     test_catalog_free(c);
 }
 
+/* Domain: owning usually costs 40 % and more above renting at start-up utilisation; it suits machines that run full for
+ * years. The stated prices: 14 yuan an hour and 5,620 a month of an A100-80G (trade guides), 1.15 million for eight. */
+Test(golden, own_hardware)
+{
+    static const char *const at[] = {"", ", \"assumptions\": {\"own_utilisation\": 1}",
+                                     ", \"assumptions\": {\"own_utilisation\": 0.05}"};
+    double ratios[3], turn = 0;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        char workload[1024];
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
+                 "\"serving\": {\"months\": 0}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\"], \"providers\":"
+                 "[\"hefei-hightech-idc\"]}%s}",
+                 at[i]);
+        json_t *p = plan_of(workload);
+        const json_t *own = json_object_get(p, "own_hardware");
+        cr_assert(json_is_true(json_object_get(own, "known")));
+        ratios[i] = number_of(own, "ratio");
+        turn = number_of(own, "break_even_utilisation");
+        cr_expect(has_code(json_object_get(own, "notes"), "own_full_use"));
+        cr_expect(has_code(json_object_get(own, "notes"), "own_break_even"));
+        cr_expect_float_eq(ratios[i],
+                           (double)minor_of(json_object_get(own, "three_year_cost")) /
+                               (double)minor_of(json_object_get(own, "equivalent_rental")),
+                           1e-6);
+        json_decref(p);
+    }
+    cr_expect(ratios[0] >= 1.4, "at start-up utilisation: %.3f", ratios[0]);
+    cr_expect(ratios[1] < 1, "full for years: %.3f", ratios[1]);
+    cr_expect(ratios[2] > 5, "nearly idle: %.3f", ratios[2]);
+    cr_expect(turn > 0.35 && turn < 1, "turns at %.3f", turn);
+}
+
+/* Every plan whose card has a purchase price states the ratio, and where it turns or that it never does. */
+Test(golden, own_hardware_is_stated_wherever_a_price_is_known, .timeout = 120)
+{
+    const struct catalog *c = client_catalog();
+    int stated = 0;
+    for (size_t i = 0; i < c->n_purchases; i++) {
+        char workload[1024];
+        const char *gpu = c->purchases[i].gpu->id;
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
+                 "\"serving\": {\"months\": 0}, \"constraints\": {\"gpus\": [\"%s\"]}}",
+                 gpu);
+        json_t *p = plan_of(workload);
+        const json_t *own = json_object_get(p, "own_hardware"), *notes = json_object_get(own, "notes");
+        if (json_array_size(json_object_get(p, "options")) > 0) {
+            stated++;
+            cr_expect(json_is_true(json_object_get(own, "known")), "%s", gpu);
+            cr_expect_gt(number_of(own, "ratio"), 0.3, "%s", gpu);
+            cr_expect(json_is_number(json_object_get(own, "break_even_utilisation")) ||
+                          has_code(notes, "own_never_cheaper"),
+                      "%s: nothing says where it turns", gpu);
+        }
+        json_decref(p);
+    }
+    cr_expect_geq(stated, 16, "%d cards", stated);
+}
+
 /* docs/plans.md, the worked example: to the fen, as a caller sees it. */
 Test(golden, worked_example)
 {
