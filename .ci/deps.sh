@@ -6,7 +6,7 @@ set -euo pipefail
 packages() { # a package, or PACKAGE:COMMAND where the command may come from elsewhere
     case $1 in
     build) echo gcc:gcc make:make binutils:ld libc6-dev libmicrohttpd-dev libuv1-dev libjansson-dev libsqlite3-dev libcsv-dev zlib1g-dev ;;
-    test) echo libcriterion-dev curl:curl procps:ps ;;
+    test) echo libcriterion-dev curl:curl procps:ps python3:python3 python3-yaml shellcheck:shellcheck ;;
     browser) echo nodejs:node npm:npm chromium:chromium fonts-noto-cjk ;;
     lint) echo shellcheck:shellcheck ;;
     format) echo clang-format:clang-format ;;

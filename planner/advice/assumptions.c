@@ -106,7 +106,8 @@ static int list_followers(struct build *b, struct plan *plan)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((rows[i].when & flags) == rows[i].when && list_one(b, plan, rows[i].name))
             return -1;
-    if (b->trains && list_one(b, plan, launch_learning_rate_key(b->training.method)))
+    if (b->trains && (list_one(b, plan, launch_learning_rate_key(b->training.method)) ||
+                      list_one(b, plan, "launch_checkpoints_per_job")))
         return -1;
     return list_tiers(b, plan);
 }

@@ -33,10 +33,11 @@ struct training_estimate {
     double gpu_hours, wall_hours; /* one run, with run-level overheads; NAN without an amount of work */
     double tokens_per_s_per_gpu_low, tokens_per_s_per_gpu_high;
     int global_batch;
-    double run_overhead;      /* share added by failures, checkpoints, evaluation: 0.03 */
-    double checkpoint_gb;     /* size of one checkpoint */
-    enum precision precision; /* what the card runs, which may not be what was asked */
-    double host_memory_gb;    /* needed per node */
+    double run_overhead;          /* share added by failures, checkpoints, evaluation: 0.03 */
+    double checkpoint_gb;         /* size of one checkpoint */
+    double checkpoint_interval_h; /* the best for what writing one costs and what a failure loses; 0 = not known */
+    enum precision precision;     /* what the card runs, which may not be what was asked */
+    double host_memory_gb;        /* needed per node */
 };
 
 struct serving_estimate {

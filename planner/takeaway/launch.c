@@ -66,6 +66,9 @@ int launch_build(struct build *b, const struct draft *d, struct option *option, 
     const struct param *rate = param_find(&b->params, key);
     if (!rate)
         return err_set(err, ERR_NOT_FOUND, "assumption %s is missing", key);
+    const struct param *saves = param_find(&b->params, "launch_checkpoints_per_job");
+    if (!saves)
+        return err_set(err, ERR_NOT_FOUND, "assumption launch_checkpoints_per_job is missing");
     if (!d->estimate)
         return 0;
     const struct launch_request q = {
@@ -76,6 +79,7 @@ int launch_build(struct build *b, const struct draft *d, struct option *option, 
         .reserve = &option->reserve,
         .kind = d->kind,
         .learning_rate = rate->value,
+        .checkpoints_per_job = saves->value,
     };
     return launch_make(&q, b->arena, &option->launch, err);
 }

@@ -81,6 +81,8 @@ void launch_deepspeed_add(struct buf *b, const struct launch_request *q)
         buf_addf(b, "\"optimizer\": {\"type\": \"%s\", \"params\": {\"lr\": %.2e}}, ", optimizer, q->learning_rate);
     else
         buf_adds(b, "\"zero_allow_untested_optimizer\": true, ");
+    if (!optimizer && (l->offload == OFFLOAD_OPTIMIZER || l->offload == OFFLOAD_PARAMETERS))
+        buf_adds(b, "\"zero_force_ds_cpu_optimizer\": false, "); /* else it insists on its own Adam on the host */
     if (l->offload == OFFLOAD_ACTIVATIONS)
         buf_adds(b, "\"activation_checkpointing\": {\"partition_activations\": true, \"cpu_checkpointing\": true}, ");
     add_zero(b, l);

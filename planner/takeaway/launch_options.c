@@ -19,6 +19,18 @@ static void next(struct buf *b, int indent)
     buf_addf(b, " \\\n%*s", indent, "");
 }
 
+bool launch_uses_megatron(const struct launch_request *q)
+{
+    const enum method m = q->workload->training.method;
+    return m != METHOD_EMBEDDING && m != METHOD_CUSTOM && !launch_uses_deepspeed(q->workload, &q->estimate->layout);
+}
+
+bool launch_uses_megatron_fsdp(const struct launch_request *q)
+{
+    const enum sharding s = q->estimate->layout.sharding;
+    return launch_uses_megatron(q) && (s == SHARD_ZERO2 || s == SHARD_ZERO3);
+}
+
 static int sequence_length(const struct workload *w)
 {
     if (w->training.seq_len > 0)
@@ -26,9 +38,13 @@ static int sequence_length(const struct workload *w)
     return w->model.max_context > 0 && w->model.max_context < 4096 ? w->model.max_context : 4096;
 }
 
-static bool is_adapter(enum method m)
+/* How long: epochs over the data, or steps where the amount of work was given in steps. */
+static void trainer_amount(struct buf *b, const struct training *t)
 {
-    return m == METHOD_LORA || m == METHOD_QLORA;
+    if (t->steps > 0)
+        buf_addf(b, " --max_steps %.0f", t->steps);
+    else
+        buf_addf(b, " --num_train_epochs %g", t->epochs > 0 ? t->epochs : 1.0);
 }
 
 /* Names that PyTorch trainers (Hugging Face Trainer, LLaMA-Factory, ms-swift) share. */
@@ -54,12 +70,17 @@ static void trainer_options(struct buf *b, const struct launch_request *q, int i
         buf_adds(b, " --optim adamw_bnb_8bit");
     else if (t->optimizer == OPT_ADAFACTOR || t->optimizer == OPT_SGD || t->optimizer == OPT_MUON)
         buf_addf(b, " --optim %s", workload_enum_name(ENUM_OPTIMIZER, (int)t->optimizer));
-    if (is_adapter(t->method)) {
+    if (launch_is_adapter(q)) {
         next(b, indent);
         buf_addf(b, "--lora_rank %d", t->lora_rank > 0 ? t->lora_rank : 16);
         if (t->method == METHOD_QLORA)
             buf_addf(b, " --quantization_bit %.0f", t->quant_bits > 0 ? t->quant_bits : 4.0);
     }
+    next(b, indent);
+    buf_adds(b, "--output_dir checkpoints");
+    trainer_amount(b, t);
+    if (launch_save_steps(q) > 0)
+        buf_addf(b, " --save_strategy steps --save_steps %d", launch_save_steps(q));
     if (t->checkpoints_kept > 0)
         buf_addf(b, " --save_total_limit %d", t->checkpoints_kept);
 }
@@ -74,20 +95,28 @@ static void megatron_parallel(struct buf *b, const struct launch_request *q, int
         buf_adds(b, " --sequence-parallel");
     if (l->pp > 1 && l->vpp > 1 && layers % (l->pp * l->vpp) == 0)
         buf_addf(b, " --num-layers-per-virtual-pipeline-stage %d", layers / (l->pp * l->vpp));
+    if (l->pp > 1 && layers % l->pp != 0) { /* the others alike, the last stage with what is left */
+        int each = (layers + l->pp - 1) / l->pp;
+        each -= each * (l->pp - 1) >= layers;
+        buf_addf(b, " --decoder-last-pipeline-num-layers %d", layers - each * (l->pp - 1));
+    }
     if (l->cp > 1)
         buf_addf(b, " --context-parallel-size %d", l->cp);
     if (l->ep > 1)
         buf_addf(b, " --expert-model-parallel-size %d", l->ep);
-    if (l->sharding == SHARD_ZERO2 || l->sharding == SHARD_ZERO3) {
+    if (launch_uses_megatron_fsdp(q)) {
         next(b, indent);
-        buf_addf(b, "--use-megatron-fsdp --data-parallel-sharding-strategy %s",
+        buf_addf(b,
+                 "--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy %s "
+                 "--ckpt-format fsdp_dtensor --no-gradient-accumulation-fusion",
                  l->sharding == SHARD_ZERO3 ? "optim_grads_params" : "optim_grads");
     } else if (l->sharding == SHARD_ZERO1) {
         next(b, indent);
         buf_adds(b, "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather");
     }
     if (l->offload == OFFLOAD_OPTIMIZER || l->offload == OFFLOAD_PARAMETERS)
-        buf_adds(b, " --optimizer-cpu-offload");
+        buf_addf(b, "%s --optimizer-cpu-offload --use-precision-aware-optimizer",
+                 l->sharding == SHARD_NONE ? " --use-distributed-optimizer" : "");
     if (l->recompute == RECOMPUTE_FULL)
         buf_adds(b, " --recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
     else if (l->recompute == RECOMPUTE_SELECTIVE)
@@ -100,15 +129,59 @@ static void megatron_model(struct buf *b, const struct model *m, int indent)
              m->heads, m->intermediate);
     if (m->kv_heads > 0 && m->kv_heads != m->heads)
         buf_addf(b, " --group-query-attention --num-query-groups %d", m->kv_heads);
+    if (m->kv_lora_rank > 0)
+        buf_addf(b, " --multi-latent-attention --kv-lora-rank %d --qk-pos-emb-head-dim %d", m->kv_lora_rank,
+                 m->rope_head_dim > 0 ? m->rope_head_dim : 64);
+    else if (m->head_dim > 0 && m->head_dim * m->heads != m->hidden)
+        buf_addf(b, " --kv-channels %d", m->head_dim);
+    next(b, indent);
     if (m->ffn == FFN_GATED)
-        buf_adds(b, " --swiglu");
-    if (m->tied_embeddings != TRI_YES)
-        buf_adds(b, " --untie-embeddings-and-output-weights");
+        buf_adds(b, "--swiglu ");
+    if (m->norm_bias != TRI_YES)
+        buf_adds(b, "--normalization RMSNorm ");
+    if (m->learned_positions == 0)
+        buf_adds(b, "--position-embedding-type rope ");
+    if (m->linear_bias != TRI_YES)
+        buf_addf(b, "--disable-bias-linear%s ", m->qkv_bias == TRI_YES ? " --add-qkv-bias" : "");
+    if (m->qk_norm == TRI_YES)
+        buf_adds(b, "--qk-layernorm ");
+    buf_adds(b, m->tied_embeddings == TRI_YES ? "--make-vocab-size-divisible-by 128"
+                                              : "--untie-embeddings-and-output-weights");
     if (m->experts > 0) {
         next(b, indent);
-        buf_addf(b, "--num-experts %d --moe-router-topk %d --moe-ffn-hidden-size %d", m->experts, m->experts_per_token,
-                 m->intermediate);
+        buf_addf(b,
+                 "--num-experts %d --moe-router-topk %d --moe-ffn-hidden-size %d --moe-token-dispatcher-type alltoall "
+                 "--moe-grouped-gemm",
+                 m->experts, m->experts_per_token, m->intermediate);
+        if (m->shared_intermediate > 0)
+            buf_addf(b, " --moe-shared-expert-intermediate-size %d", m->shared_intermediate);
     }
+}
+
+static void megatron_amount(struct buf *b, const struct training *t, int seq_len)
+{
+    double epochs = t->epochs > 0 ? t->epochs : 1;
+    if (t->steps > 0)
+        buf_addf(b, " --train-iters %.0f", t->steps);
+    else if (t->samples > 0 || t->tokens > 0)
+        buf_addf(b, " --train-samples %.0f", ceil((t->samples > 0 ? t->samples : t->tokens / seq_len) * epochs));
+}
+
+/* Where the weights come from, where they go, and the data in between. */
+static void megatron_files(struct buf *b, const struct launch_request *q, int indent)
+{
+    next(b, indent);
+    buf_adds(b, "--data-path data/text_document --tokenizer-type HuggingFaceTokenizer --tokenizer-model ");
+    launch_word_add(b, q->workload->model.id, "your-model");
+    next(b, indent);
+    if (q->workload->training.method != METHOD_PRETRAIN)
+        buf_adds(b, "--pretrained-checkpoint base ");
+    buf_adds(b, "--load checkpoints --save checkpoints");
+    if (launch_save_steps(q) > 0)
+        buf_addf(b, " --save-interval %d", launch_save_steps(q));
+    const double cap_h = launch_cap_hours(q);
+    if (cap_h > 0 && launch_slow_hours(q) > cap_h) /* saves and leaves before the scheduler ends the job */
+        buf_addf(b, " --exit-duration-in-mins %.0f", floor(cap_h * 60 * 0.95));
 }
 
 static void megatron_options(struct buf *b, const struct launch_request *q, int indent)
@@ -116,7 +189,7 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
     const struct training *t = &q->workload->training;
     const struct launch_batch batch = launch_batch_of(q->workload, q->estimate, q->shape);
     const int seq_len = sequence_length(q->workload);
-    buf_adds(b, is_adapter(t->method) ? "finetune_lora.py" : "pretrain_gpt.py");
+    buf_adds(b, launch_is_adapter(q) ? "finetune_lora.py" : "pretrain_gpt.py");
     next(b, indent);
     megatron_parallel(b, q, indent);
     next(b, indent);
@@ -124,15 +197,14 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
     next(b, indent);
     buf_addf(b, "--micro-batch-size %d --global-batch-size %d --seq-length %d --max-position-embeddings %d",
              batch.micro, batch.global, seq_len, seq_len);
-    if (t->tokens > 0)
-        buf_addf(b, " --train-samples %.0f", ceil(t->tokens * (t->epochs > 0 ? t->epochs : 1) / seq_len));
+    megatron_amount(b, t, seq_len);
     next(b, indent);
-    buf_addf(b, "--lr %.2e --%s --save checkpoints --load checkpoints", q->learning_rate,
-             launch_precision(q) == PREC_FP16 ? "fp16" : "bf16");
+    buf_addf(b, "--lr %.2e --%s", q->learning_rate, launch_precision(q) == PREC_FP16 ? "fp16" : "bf16");
     if (launch_precision(q) == PREC_FP8)
         buf_addf(b, " --fp8-format hybrid%s", t->fp8_mx ? " --fp8-recipe mxfp8" : "");
-    if (is_adapter(t->method))
+    if (launch_is_adapter(q))
         buf_addf(b, " --lora-rank %d", t->lora_rank > 0 ? t->lora_rank : 16);
+    megatron_files(b, q, indent);
 }
 
 void launch_options_add(struct buf *b, const struct launch_request *q, int indent)

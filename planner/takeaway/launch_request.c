@@ -37,6 +37,35 @@ struct launch_batch launch_batch_of(const struct workload *w, const struct estim
     return b;
 }
 
+double launch_cap_hours(const struct launch_request *q)
+{
+    return q->sku && q->sku->provider ? q->sku->provider->job_cap_h : 0;
+}
+
+int launch_save_steps(const struct launch_request *q)
+{
+    const struct training_estimate *t = &q->estimate->training;
+    const double cap_h = launch_cap_hours(q), run_h = t->wall_hours;
+    double interval_h = t->checkpoint_interval_h;
+    double job_h = cap_h > 0 && !(run_h < cap_h) ? cap_h : run_h;
+    if (q->checkpoints_per_job > 0 && job_h > 0)
+        interval_h = fmin(interval_h, job_h / q->checkpoints_per_job);
+    double steps = t->step_time_s > 0 ? interval_h * 3600 / t->step_time_s : 0;
+    return steps >= 1 ? (int)fmin(steps, 1e6) : 0;
+}
+
+double launch_slow_hours(const struct launch_request *q)
+{
+    const struct training_estimate *t = &q->estimate->training;
+    double slower = t->tokens_per_s_per_gpu_low > 0 ? t->tokens_per_s_per_gpu / t->tokens_per_s_per_gpu_low : 1;
+    return t->wall_hours * fmax(slower, 1);
+}
+
+bool launch_is_adapter(const struct launch_request *q)
+{
+    return q->workload->training.method == METHOD_LORA || q->workload->training.method == METHOD_QLORA;
+}
+
 enum precision launch_precision(const struct launch_request *q)
 {
     const enum precision runs = q->estimate->has_training ? q->estimate->training.precision : PREC_UNSTATED;

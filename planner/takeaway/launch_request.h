@@ -11,7 +11,8 @@ struct launch_request {
     const struct sku *sku;           /* NULL = unknown supplier */
     const struct reserve *reserve;   /* NULL = no service */
     enum option_kind kind;
-    double learning_rate; /* launch_learning_rate */
+    double learning_rate;       /* launch_learning_rate_... */
+    double checkpoints_per_job; /* launch_checkpoints_per_job; 0 = as the failures alone want it */
 };
 
 /* The batch of one optimizer step as the launch text states it: global = micro x accumulation x dp. */
@@ -26,6 +27,18 @@ bool launch_uses_deepspeed(const struct workload *w, const struct layout *l);
 
 /* Key of the assumption that holds the learning rate written into the launch text for this method. */
 const char *launch_learning_rate_key(enum method m);
+
+/* Optimizer steps between two checkpoints; 0 where nobody knows. */
+int launch_save_steps(const struct launch_request *q);
+
+/* Hours a job of this supply may run; 0 = no cap. */
+double launch_cap_hours(const struct launch_request *q);
+
+/* Hours of one run at the low end of the estimated speed: what a scheduler's time limit must leave room for. */
+double launch_slow_hours(const struct launch_request *q);
+
+/* A LoRA or QLoRA adapter is trained, not the model itself. */
+bool launch_is_adapter(const struct launch_request *q);
 
 /* What the card runs: a V100 that was asked for bf16 must not be told to enable it. */
 enum precision launch_precision(const struct launch_request *q);

@@ -27,9 +27,13 @@ static double cores_of(const struct launch_request *q)
     return q->sku ? floor(q->sku->cpu_cores * machine_share(q)) : 0;
 }
 
-/* What the collective library has to be told about the fabric between the nodes. */
-static void fabric_environment(struct buf *b, const struct launch_request *q, int indent)
+/* What the libraries have to be told: of the order of kernels, which Megatron-LM insists on where ranks share a layer
+ * (and its FSDP must not have), and of the fabric between the nodes. */
+static void environment(struct buf *b, const struct launch_request *q, int indent)
 {
+    const struct layout *l = &q->estimate->layout;
+    if (launch_uses_megatron(q) && (l->tp > 1 || l->cp > 1) && !launch_uses_megatron_fsdp(q))
+        buf_addf(b, "%*sexport CUDA_DEVICE_MAX_CONNECTIONS=1\n", indent, "");
     if (q->shape->nodes < 2 || strcmp(vendor_tools_of(q->shape->gpu)->resource, "nvidia.com/gpu") != 0)
         return;
     if (q->shape->inter == INTER_ETHERNET)
@@ -54,12 +58,30 @@ static void torchrun_static(struct buf *b, const struct launch_request *q, int i
     buf_addc(b, '\n');
 }
 
+/* What has to be there before the command runs. */
+static void preparations(struct buf *b, const struct launch_request *q)
+{
+    if (launch_uses_deepspeed(q->workload, &q->estimate->layout))
+        buf_adds(b, "# deepspeed_config saved as ds_config.json beside train.py\n");
+    else if (launch_uses_megatron(q) && launch_is_adapter(q))
+        buf_adds(
+            b,
+            "# finetune_lora.py: your script on Megatron Bridge or Megatron-SWIFT; base holds the converted weights\n");
+    else if (launch_uses_megatron(q) && q->workload->training.method != METHOD_PRETRAIN)
+        buf_adds(
+            b,
+            "# Megatron-LM; base holds the weights converted to its format, data/text_document the tokenized text\n");
+    else if (launch_uses_megatron(q))
+        buf_adds(b, "# Megatron-LM; data/text_document holds the tokenized text\n");
+}
+
 void launch_text_torchrun(struct buf *b, const struct launch_request *q)
 {
+    preparations(b, q);
     if (q->shape->nodes > 1)
         buf_addf(b, "# on every node; NODE_RANK is 0 to %d, MASTER_ADDR is the address of node 0\n",
                  q->shape->nodes - 1);
-    fabric_environment(b, q, 0);
+    environment(b, q, 0);
     torchrun_static(b, q, 0);
 }
 
@@ -75,13 +97,12 @@ static void slurm_time(struct buf *b, double hours)
 /* The run itself, or where jobs are capped a chain of jobs that each go on from the newest checkpoint. */
 static void slurm_length(struct buf *b, const struct launch_request *q)
 {
-    const double run_h = q->estimate->training.wall_hours;
-    const double cap_h = q->sku && q->sku->provider ? q->sku->provider->job_cap_h : 0;
+    const double run_h = launch_slow_hours(q);
+    const double cap_h = launch_cap_hours(q);
     if (cap_h > 0 && !(run_h <= cap_h)) {
         slurm_time(b, cap_h);
         if (run_h > 0)
             buf_addf(b, "#SBATCH --array=1-%.0f%%1\n", ceil(run_h / cap_h));
-        buf_adds(b, "#SBATCH --signal=B:USR1@600\n");
     } else if (run_h > 0) {
         slurm_time(b, run_h);
     }
@@ -90,7 +111,7 @@ static void slurm_length(struct buf *b, const struct launch_request *q)
 void launch_text_slurm(struct buf *b, const struct launch_request *q)
 {
     const struct shape *s = q->shape;
-    buf_adds(b, "#!/bin/bash\n#SBATCH --job-name=");
+    buf_adds(b, "#!/bin/bash\n# partition and account are the centre's own words: sinfo -s\n#SBATCH --job-name=");
     launch_word_add(b, q->workload->model.id, "train");
     buf_adds(b, "\n#SBATCH --partition=");
     launch_word_add(b, s->gpu->id, "gpu");
@@ -105,7 +126,9 @@ void launch_text_slurm(struct buf *b, const struct launch_request *q)
     slurm_length(b, q);
     buf_adds(b, "\nset -euo pipefail\nMASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
                 "export MASTER_ADDR\n");
-    fabric_environment(b, q, 0);
+    if (cores_of(q) >= 1) /* since Slurm 22.05 srun does not take this over from sbatch by itself */
+        buf_adds(b, "export SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"\n");
+    environment(b, q, 0);
     buf_addf(b,
              "srun torchrun --nnodes=%d --nproc-per-node=%d --rdzv-id=\"$SLURM_JOB_ID\" \\\n"
              "    --rdzv-backend=c10d --rdzv-endpoint=\"$MASTER_ADDR:%d\" \\\n    ",
@@ -141,7 +164,9 @@ static void kubernetes_resources(struct buf *b, const struct launch_request *q)
 static void kubernetes_service(struct buf *b)
 {
     buf_addf(b,
-             "apiVersion: v1\nkind: Service\nmetadata:\n  name: train\nspec:\n  clusterIP: None\n  selector:\n"
+             "apiVersion: v1\nkind: Service\nmetadata:\n  name: train\nspec:\n  clusterIP: None\n  "
+             "publishNotReadyAddresses: true\n"
+             "  selector:\n"
              "    job-name: train\n  ports:\n    - port: %d\n---\n",
              PORT);
 }
@@ -161,8 +186,10 @@ void launch_text_kubernetes(struct buf *b, const struct launch_request *q)
                 "          command: [\"bash\", \"-c\"]\n          args:\n            - |\n");
     if (nodes > 1)
         buf_adds(b, "              export NODE_RANK=\"$JOB_COMPLETION_INDEX\" MASTER_ADDR=train-0.train\n");
-    fabric_environment(b, q, 14);
+    environment(b, q, 14);
     torchrun_static(b, q, 14);
+    if (nodes > 1 && has_rdma(q)) /* memory that a network card writes to is pinned */
+        buf_adds(b, "          securityContext:\n            capabilities:\n              add: [IPC_LOCK]\n");
     kubernetes_resources(b, q);
     buf_adds(b, "          volumeMounts:\n            - {name: shm, mountPath: /dev/shm}\n      volumes:\n"
                 "        - name: shm\n          emptyDir: {medium: Memory}\n");
@@ -207,6 +234,8 @@ void launch_text_serve(struct buf *b, const struct launch_request *q)
     const struct layout *l = launch_serving_layout(q);
     const struct serve_words *words = words_of(s->engine);
     const struct model *m = s->own_model ? &s->model : &q->workload->model;
+    if (launch_is_adapter(q) && q->workload->training.stated && !s->own_model)
+        buf_adds(b, "# checkpoints/final: the model with the adapter merged into it\n");
     buf_adds(b, words->command);
     launch_word_add(b, q->workload->training.stated && !s->own_model ? "checkpoints/final" : m->id, "your-model");
     serve_option(b, words->tensor, l->tp);

@@ -107,6 +107,7 @@ static void fill_training(const struct report *r, const struct run *run, struct 
         .global_batch = (int)fmin(2e9, b->cut.global_batch),
         .run_overhead = run->overhead,
         .checkpoint_gb = b->memory.checkpoint / GIGA,
+        .checkpoint_interval_h = run->checkpoint_interval_h,
         .host_memory_gb = b->memory.host_bytes / GIGA,
         .precision = r->job->precision,
     };

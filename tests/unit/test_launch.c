@@ -338,6 +338,71 @@ Test(launch, words_of_the_caller_never_reach_a_shell)
     arena_free(arena);
 }
 
+Test(launch, time_limits_leave_room_for_the_slow_end_and_jobs_save_before_they_end)
+{
+    struct workload w;
+    workload_init(&w);
+    w.training.stated = true;
+    struct estimate e = {.has_training = true,
+                         .training = {.wall_hours = 100,
+                                      .step_time_s = 10,
+                                      .tokens_per_s_per_gpu = 1000,
+                                      .tokens_per_s_per_gpu_low = 800,
+                                      .checkpoint_interval_h = 50}};
+    struct provider centre = {.id = "hpc", .kind = PROVIDER_HPC_CENTRE, .job_cap_h = 24};
+    struct sku sku = {.id = "sku", .provider = &centre, .gpu = &a100, .gpus_per_node = 8};
+    struct shape shape = {.gpu = &a100, .gpus_per_node = 8, .nodes = 1};
+    struct launch_request q = {.workload = &w, .estimate = &e, .shape = &shape, .sku = &sku};
+    cr_expect_float_eq(launch_slow_hours(&q), 125, 1e-9);
+    cr_expect_eq(launch_save_steps(&q), 18000, "the failures alone: every 50 h of 10 s steps");
+    q.checkpoints_per_job = 10;
+    cr_expect_eq(launch_save_steps(&q), 864, "ten in a job of 24 h");
+    centre.job_cap_h = 0;
+    cr_expect_eq(launch_save_steps(&q), 3600, "ten in the run of 100 h");
+    e.training.checkpoint_interval_h = 1;
+    cr_expect_eq(launch_save_steps(&q), 360, "more often where failures want it");
+    e.training.step_time_s = 0;
+    cr_expect_eq(launch_save_steps(&q), 0, "not known");
+}
+
+Test(launch, offload_of_an_optimizer_deepspeed_does_not_build_is_allowed_in_the_file)
+{
+    static const struct {
+        enum optimizer optimizer;
+        bool own;
+    } rows[] = {{OPT_ADAMW, true}, {OPT_LION, true}, {OPT_ADAMW_8BIT, false}, {OPT_ADAFACTOR, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena *arena = arena_new(1 << 20);
+        struct workload w;
+        struct launch_case c = cases[1];
+        c.optimizer = rows[i].optimizer;
+        struct launch l = launch_of(&c, &a100, arena, &w);
+        json_t *root = json_loads(l.deepspeed_config, 0, NULL);
+        cr_expect_eq(json_object_get(root, "optimizer") != NULL, rows[i].own, "%zu", i);
+        cr_expect_eq(json_is_false(json_object_get(root, "zero_force_ds_cpu_optimizer")), !rows[i].own, "%zu", i);
+        json_decref(root);
+        arena_free(arena);
+    }
+}
+
+Test(launch, megatron_starts_from_the_base_and_goes_on_from_its_own_checkpoints)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct workload w;
+    struct launch_case c = cases[6];
+    struct launch pretrain = launch_of(&c, &a100, arena, &w);
+    c.method = METHOD_FULL_FINETUNE;
+    struct launch tune = launch_of(&c, &a100, arena, &w);
+    cr_expect_not(strstr(pretrain.torchrun, "--pretrained-checkpoint"), "%s", pretrain.torchrun);
+    cr_expect(strstr(tune.torchrun, "--pretrained-checkpoint base --load checkpoints --save checkpoints"), "%s",
+              tune.torchrun);
+    cr_expect(strstr(tune.torchrun, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n"), "%s", tune.torchrun);
+    cr_expect(strstr(tune.torchrun, "--tokenizer-model llama-2-70b"), "%s", tune.torchrun);
+    cr_expect(strstr(tune.torchrun, "--normalization RMSNorm --position-embedding-type rope --disable-bias-linear "),
+              "%s", tune.torchrun);
+    arena_free(arena);
+}
+
 static void shellcheck(const char *name, const char *text)
 {
     char path[] = "/tmp/suanpan_launch_XXXXXX";
