@@ -17,6 +17,10 @@ struct candidate {
     int cards, nodes, lanes; /* cards of one node; nodes in all; runs side by side */
     int home_cards;          /* validate and develop on so many cards paid by the card; 0 = on one unit */
     const struct estimate *estimate, *one_node;
+    /* clusters: the step from the next smaller size and the one to the next larger, as the work done against the
+     * smaller of the two; 0 nodes = none */
+    int from_nodes, to_nodes;
+    double from_gain, to_gain;
     int64_t total;
     double finish_days;
     bool in_time, in_budget;

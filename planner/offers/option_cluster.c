@@ -39,6 +39,8 @@ static const struct estimate *physics(struct cluster_search *s, const struct off
 
 static void refuse_memory(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
+    const struct shape node = {.host_memory_gb = o->sku->host_memory_gb};
+    build_refuse_host(s->w.b, KIND_SMALL_CLUSTER, o->sku, &node, e);
     const int cards = nodes * o->sku->gpus_per_node;
     const double gap = (e->memory.total_gb - e->memory.usable_gb) * cards;
     if (gap > 0)
@@ -70,6 +72,12 @@ static struct note *trap(struct cluster_search *s, const char *code, const struc
     return n;
 }
 
+/* The machine alone does not tell two of a supplier's clusters apart: the network does. */
+static void say_network(struct note *n, const struct sku *sku)
+{
+    note_text(n, "network", sku->network != NULL ? sku->network->id : "network_not_stated");
+}
+
 /* True where this fabric makes the nodes wait for each other more than they compute. */
 static bool fabric_bound(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
@@ -79,7 +87,19 @@ static bool fabric_bound(struct cluster_search *s, const struct offer *o, int no
         return false;
     struct note *n = trap(s, "fabric_bound", o, e->training.communication_share - a->fabric_bound_share);
     if (n != NULL)
-        note_num(note_percent(n, "share", e->training.communication_share), "nodes", nodes);
+        say_network(note_num(note_percent(n, "share", e->training.communication_share), "nodes", nodes), o->sku);
+    return true;
+}
+
+/* True where nothing fits but by cutting layers over nodes that a slow network joins. */
+static bool tensor_across(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
+{
+    const struct network *net = o->sku->network;
+    if (e->layout.tp <= o->sku->gpus_per_node || (net != NULL && net->rdma))
+        return false;
+    struct note *n = trap(s, "tensor_across_nodes", o, e->layout.tp - o->sku->gpus_per_node);
+    if (n != NULL)
+        note_num(note_num(n, "tp", e->layout.tp), "nodes", nodes);
     return true;
 }
 
@@ -122,18 +142,49 @@ static enum added compare(const struct cluster_search *s, const struct candidate
     return r;
 }
 
+/* A size of one run: what it does against one node, and against the size before it. */
+struct size {
+    const struct estimate *one, *before;
+    int nodes_before;
+};
+
 static enum added add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes,
-                            const struct estimate *e, const struct estimate *one)
+                            const struct estimate *e, const struct size *z)
 {
     struct candidate c = {.offer = o, .cards = o->sku->gpus_per_node, .nodes = nodes, .lanes = lanes, .estimate = e};
     if (nodes / lanes > 1)
-        c.one_node = one;
+        c.one_node = z->one;
+    if (lanes == 1 && z->before != NULL) {
+        c.from_nodes = z->nodes_before;
+        c.from_gain = rate_of(e) / rate_of(z->before);
+    }
     if (!candidate_reckon(s->w.b, KIND_SMALL_CLUSTER, &c, &s->w.scratch))
         return ADDED; /* too slow: more nodes may do it */
     enum added r = compare(s, &c);
     if (r == ADDED)
         candidate_add(&s->w.list, &c);
     return r;
+}
+
+/* The step beyond a size that is kept, where it does not pay. */
+static void step_ends(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e,
+                      const struct size *z)
+{
+    for (size_t i = s->w.list.n; i > 0; i--) {
+        struct candidate *c = &s->w.list.items[i - 1];
+        if (c->offer != o || c->nodes != z->nodes_before || c->lanes != 1 || c->to_nodes > 0)
+            continue;
+        c->to_nodes = nodes;
+        c->to_gain = rate_of(e) / rate_of(z->before);
+        return;
+    }
+}
+
+/* Does the step add at least step_pays_share of what it costs? */
+static bool step_pays(const struct cluster_search *s, int nodes, const struct estimate *e, const struct size *z)
+{
+    const double least = 1 + s->w.b->a.step_pays_share * (1.0 * nodes / z->nodes_before - 1);
+    return rate_of(e) >= rate_of(z->before) * least;
 }
 
 /* Fewest nodes (a power of two) whose memory might hold the state. */
@@ -158,48 +209,48 @@ static int try_offer(struct walk *w, const struct offer *o, const struct guess *
     struct cluster_search *s = (struct cluster_search *)w;
     (void)g;
     bool failed = false;
-    int jumped = 0, nodes_before = 0;
+    int jumped = 0;
     int lanes = s->w.b->training.parallel_runs,
         most = o->sku->max_nodes < s->max_nodes ? o->sku->max_nodes : s->max_nodes;
-    const struct estimate *one = physics(s, o, 1, &failed), *before = NULL;
+    struct size z = {.one = physics(s, o, 1, &failed)};
     if (s->best_nodes > 0 && most > 2 * s->best_nodes)
         most = 2 * s->best_nodes;
     if (failed)
         return -1;
-    if (lanes > 1 && lanes <= most && one != NULL && one->fits != FITS_NO)
-        add_nodes(s, o, lanes, lanes, one, one); /* every run on a node of its own */
+    if (lanes > 1 && lanes <= most && z.one != NULL && z.one->fits != FITS_NO)
+        add_nodes(s, o, lanes, lanes, z.one, &z); /* every run on a node of its own */
     for (int nodes = first_nodes(s, o); nodes <= most && jumped < 2; nodes *= 2) {
         const struct estimate *e = physics(s, o, nodes, &failed);
-        if (failed)
-            return -1;
         if (e == NULL)
-            return 0;
+            return failed ? -1 : 0;
         if (e->fits == FITS_NO) {
-            build_refuse_host(s->w.b, KIND_SMALL_CLUSTER, o->sku,
-                              &(struct shape){.host_memory_gb = o->sku->host_memory_gb}, e);
             refuse_memory(s, o, nodes, e);
             continue;
         }
-        bool stops = nodes == 2 && gate_stops(s, o, one, e);
-        if (fabric_bound(s, o, nodes, e) || stops)
+        bool stops = nodes == 2 && gate_stops(s, o, z.one, e);
+        if (fabric_bound(s, o, nodes, e) || tensor_across(s, o, nodes, e) || stops) {
+            if (z.before != NULL)
+                step_ends(s, o, nodes, e, &z);
             return 0;
+        }
         jumped++;
-        if (before != NULL &&
-            rate_of(e) < rate_of(before) * (1 + s->w.b->a.step_pays_share * (1.0 * nodes / nodes_before - 1)))
+        if (z.before != NULL && !step_pays(s, nodes, e, &z)) {
+            step_ends(s, o, nodes, e, &z);
             continue;
-        enum added r = add_nodes(s, o, nodes, 1, e, one);
+        }
+        enum added r = add_nodes(s, o, nodes, 1, e, &z);
         if (r == BEATEN)
             return 0;
         if (r == WORSE)
             continue;
         jumped = 0;
-        nodes_before = nodes;
         if (lanes > 1 && nodes * lanes <= most)
-            add_nodes(s, o, nodes * lanes, lanes, e, one);
+            add_nodes(s, o, nodes * lanes, lanes, e, &z);
         /* Twice the nodes save at most half of the run; the step beyond two costs a pilot first. */
         if (build_train_hours(s->w.b, e, 1) / 2 < 24 * (nodes == 2 ? s->w.b->a.pilot_days : 1))
             return 0;
-        before = e;
+        z.before = e;
+        z.nodes_before = nodes;
     }
     return 0;
 }
@@ -246,9 +297,17 @@ static void say_fabric(struct walk *w, const struct candidate *c, struct draft *
     double share = c->estimate->training.communication_share;
     if (c->one_node != NULL && c->one_node->fits != FITS_NO)
         note_num(note_add(&d->reasons, scaling_code(c)), "speedup", rate_of(c->estimate) / rate_of(c->one_node));
+    if (c->from_nodes > 0)
+        note_num(note_num(note_num(note_add(&d->reasons, "step_pays"), "from", c->from_nodes), "nodes", c->nodes),
+                 "gain", c->from_gain);
+    if (c->to_nodes > 0)
+        note_num(note_num(note_num(note_add(&d->reasons, "step_stops"), "from", c->nodes), "nodes", c->to_nodes),
+                 "gain", c->to_gain);
     if (share > w->b->a.fabric_bound_share)
-        note_num(note_text(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "machine", sku->id),
-                 "nodes", c->nodes);
+        say_network(note_num(note_text(note_percent(note_add(&d->warnings, "fabric_bound"), "share", share), "machine",
+                                       sku->id),
+                             "nodes", c->nodes),
+                    sku);
     if (w->b->training.seq_len >= w->b->a.long_context_tokens)
         note_num(note_add(&d->reasons, "long_context"), "seq_len", w->b->training.seq_len);
     if (sku->network == NULL)

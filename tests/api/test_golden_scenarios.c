@@ -237,23 +237,90 @@ static const char *const BIG = "{\"model\": {\"params_b\": 130, \"layers\": 96, 
                                "\"seq_len\": 4096}, \"serving\": {\"months\": 0},"
                                "\"constraints\": {\"team\": \"expert\", \"kinds\": [\"small_cluster\"]}}";
 
-Test(golden, fabric_bound)
+#define NODES(name, network)                                                                                           \
+    name ",idc,hefei,a100-sxm4-80g,8,no,64,nvswitch," network ",bare_metal,2048,128,30720,service_6,test,2026-11,"     \
+         "high\n"
+#define HOURLY(name, price)                                                                                            \
+    "p-" name ",sku," name ",,,hourly,,CNY,node_hour," price ",2026-11-01,2026-11-20,firm,test,high\n"
+
+/* A layout never cuts one layer over nodes. */
+static void check_no_tensor_across(const json_t *p)
 {
-    struct catalog *c = market_of(
-        SKU_COLUMNS
-        "fast,idc,hefei,a100-sxm4-80g,8,no,64,nvswitch,ib,bare_metal,2048,128,30720,service_6,test,2026-11,high\n"
-        "slow,idc,hefei,a100-sxm4-80g,8,no,64,nvswitch,eth-10g,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
-        PRICE_COLUMNS "p1,sku,fast,,,hourly,,CNY,node_hour,130,2026-11-01,2026-11-20,firm,test,high\n"
-                      "p2,sku,slow,,,hourly,,CNY,node_hour,120,2026-11-01,2026-11-20,firm,test,high\n");
-    json_t *p = plan_on(c, BIG);
-    const json_t *first = json_array_get(json_object_get(p, "options"), 0);
-    cr_assert(feasible(first));
-    cr_expect_str_eq(text_of(train_supply(first), "sku"), "fast");
-    size_t i, n = json_array_size(json_object_get(p, "options"));
+    size_t i;
     json_t *o;
     json_array_foreach(json_object_get(p, "options"), i, o)
-        cr_expect(strcmp(text_of(train_supply(o), "sku"), "slow") != 0 || i == n - 1,
-                  "the same nodes on 10G Ethernet stand last or are refused");
+    {
+        const json_t *layout = json_object_get(json_object_get(o, "estimate"), "layout");
+        cr_expect_leq(number_of(layout, "tp"), number_of(train_supply(o), "gpus_per_node"), "%s", text_of(o, "title"));
+    }
+}
+
+/* 130B pretraining: InfiniBand carries it; the same nodes on 10G Ethernet are refused by name, with the share of a step
+ * that is communication, whether they stand beside the others or alone. */
+Test(golden, fabric_bound)
+{
+    static const struct {
+        const char *skus, *prices;
+        bool fast;
+    } cases[] = {
+        {SKU_COLUMNS NODES("fast", "ib") NODES("slow", "eth-10g"),
+         PRICE_COLUMNS HOURLY("fast", "130") HOURLY("slow", "120"), true},
+        {SKU_COLUMNS NODES("fast", "ib") NODES("slow", "eth-10g"),
+         PRICE_COLUMNS HOURLY("fast", "130") HOURLY("slow", "20"), true},
+        {SKU_COLUMNS NODES("slow", "eth-10g"), PRICE_COLUMNS HOURLY("slow", "120"), false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct catalog *c = market_of(cases[k].skus, cases[k].prices);
+        json_t *p = plan_on(c, BIG), *o;
+        size_t i;
+        const json_t *told =
+            note_of(cases[k].fast ? json_object_get(p, "warnings") : refused(p, "small_cluster"), "fabric_bound");
+        cr_assert_not_null(told, "case %zu: nothing names the trap", k);
+        cr_expect_not_null(strstr(text_of(told, "text"), "10G"), "%s", text_of(told, "text"));
+        cr_expect_gt(number_of(json_object_get(told, "values"), "share"), 0.4);
+        json_array_foreach(json_object_get(p, "options"), i, o)
+        {
+            cr_expect_str_eq(text_of(train_supply(o), "sku"), "fast");
+            cr_expect(feasible(o));
+        }
+        cr_expect_eq(json_array_size(json_object_get(p, "options")) > 0, cases[k].fast);
+        check_no_tensor_across(p);
+        json_decref(p);
+        test_catalog_free(c);
+    }
+}
+
+/* From one node to two, to N: every step that is taken says what it gains, and the one that is not taken says why. */
+Test(golden, nodes_only_while_a_step_pays)
+{
+    struct catalog *c = market_of(SKU_COLUMNS NODES("fast", "ib"), PRICE_COLUMNS HOURLY("fast", "130"));
+    json_t *p = plan_on(
+               c, "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"pretrain\","
+                  "\"tokens\": 2e11, \"global_batch\": 64}, \"serving\": {\"months\": 0}, \"priority\": \"fastest\","
+                  "\"constraints\": {\"team\": \"expert\", \"kinds\": [\"small_cluster\"]}}"),
+           *o;
+    size_t i;
+    bool stepped = false, stopped = false;
+    json_array_foreach(json_object_get(p, "options"), i, o)
+    {
+        const json_t *reasons = json_object_get(o, "reasons"), *from = note_of(reasons, "step_pays");
+        const json_t *to = note_of(reasons, "step_stops");
+        const double nodes = number_of(train_supply(o), "nodes");
+        if (from != NULL) {
+            const json_t *v = json_object_get(from, "values");
+            stepped = true;
+            cr_expect_eq(number_of(v, "nodes"), nodes);
+            cr_expect_geq(number_of(v, "gain"), 1 + 0.5 * (nodes / number_of(v, "from") - 1));
+        }
+        if (to != NULL) {
+            const json_t *v = json_object_get(to, "values");
+            stopped = true;
+            cr_expect_lt(number_of(v, "gain"), 1 + 0.5 * (number_of(v, "nodes") / nodes - 1));
+        }
+        cr_expect(has_code(reasons, "scaling_cluster") || has_code(reasons, "scaling_by_memory"));
+    }
+    cr_expect(stepped, "a step beyond two nodes pays here");
+    cr_expect(stopped, "and one does not");
     json_decref(p);
     test_catalog_free(c);
 }
