@@ -311,10 +311,15 @@ static double norms_of(const struct model *m, unsigned traits)
     return count * m->hidden * (traits & F_NORM_BIAS ? 2 : 1);
 }
 
+static double encoder_layers(const struct config_view *v, const struct model *m)
+{
+    return number(v, m->layers, NAMES("encoder_layers", "num_encoder_layers", "num_layers"));
+}
+
 /* T5, BART, Whisper: the stated layers are the decoder's; the encoder has its own number of them. */
 static double encoder_decoder(const struct config_view *v, const struct model *m, unsigned traits)
 {
-    double encoder = number(v, m->layers, NAMES("encoder_layers", "num_encoder_layers", "num_layers"));
+    double encoder = encoder_layers(v, m);
     double one = attention(v, m, traits), feed = ffn(m, m->intermediate, traits), norm = norms_of(m, traits) / 2;
     double source = config_number(v, NAMES("max_source_positions")) * m->hidden;
     double mels = config_number(v, NAMES("num_mel_bins"));
@@ -370,6 +375,9 @@ void config_count(const struct config_view *v, const struct config_layers *l, st
     double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden),
            lookup = layer_tables(v, m) + talker(v);
     if (traits & F_ENCODER_DECODER) {
+        m->encoder_layers = (int)encoder_layers(v, m);
+        m->decoder_layers = config_encoder_only(v) ? 0 : m->layers;
+        m->encoder_positions = (int)config_number(v, NAMES("max_source_positions"));
         m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
         return;
     }

@@ -31,7 +31,11 @@ struct model {
     int window;                                               /* sliding window; 0 = none */
     int full_attention_layers; /* layers with full-length KV; 0 = all. The rest have a window (window > 0) or are
                                   linear/state-space layers with constant state (window == 0) */
-    bool no_attention;         /* every layer keeps a constant state (Mamba, RWKV): no cache that grows */
+    /* Two stacks (Whisper, T5): an encoder reads the source once, a decoder writes and attends to both. 0 = one stack.
+     * `layers` is what the model's source counts: all of them, or the decoder's. */
+    int encoder_layers, decoder_layers;
+    int encoder_positions; /* most that one pass of the encoder takes (Whisper: 1500, 30 s); 0 = any length */
+    bool no_attention;     /* every layer keeps a constant state (Mamba, RWKV): no cache that grows */
     int max_context;
     enum ffn_kind ffn;
     enum tri tied_embeddings;
@@ -43,6 +47,8 @@ struct model {
     int learned_positions; /* rows of a learned position (and segment) table; 0 = rotary or ALiBi */
     /* Work that is no transformer (training.method custom) and diffusion/speech presets: */
     double flops_per_sample; /* forward, per sample or image; 0 = not stated */
+    double
+        companion_params; /* networks beside it that run once a request (text encoders, image decoder): memory only */
     const char *source, *source_date, *confidence;
     /* Set by model_complete: */
     bool architecture_known; /* layers and hidden were stated, not derived from size */

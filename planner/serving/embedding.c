@@ -6,39 +6,32 @@
 #include <math.h>
 
 #include "planner/serving/serving.h"
-#include "planner/serving/serving_replica.h"
+#include "planner/serving/serving_forward.h"
 
 #define GB 1e9
 #define DEFAULT_SEQUENCE 512
 
 struct forward {
-    double flops;  /* of one token, or of one sample */
-    double tokens; /* of one sample; 1 where samples are counted */
-    double rate;   /* tokens/s (samples/s) of one card */
-    double share;  /* of the dense peak reached */
+    double flops;       /* of one token, or of one sample */
+    double tokens;      /* of one sample; 1 where samples are counted */
+    double rate;        /* tokens/s (samples/s) of one card */
+    double peak, share; /* of one card, and what is reached of it */
     bool samples;
 };
 
-static struct forward forward_of(const struct serving_constants *k, const struct replica *r,
-                                 const struct training *work)
+static struct forward forward_of(const struct replica *r, const struct training *work)
 {
     const struct model *m = r->m;
-    struct forward f = {0};
     double per_sample = m->flops_per_sample > 0 ? m->flops_per_sample : work->flops_per_sample;
-    if (per_sample > 0) {
-        f = (struct forward){.flops = per_sample, .tokens = 1, .share = k->image_share, .samples = true};
-    } else {
+    struct forward f = {.samples = per_sample > 0, .flops = per_sample, .tokens = 1};
+    if (!f.samples) {
         double longest = work->seq_len > 0 ? work->seq_len : DEFAULT_SEQUENCE;
-        double length = work->mean_len > 0 ? fmin(work->mean_len, longest) : longest;
-        double half = m->causal == TRI_YES ? 0.5 : 1; /* encoders attend both ways */
-        double body = r->params.attention + r->params.dense;
-        if (r->moe)
-            body += r->params.experts * m->experts_per_token / m->experts;
-        double attention = 4.0 * m->layers * m->heads * m->head_dim * length * half * k->embed_attention_quad;
-        f = (struct forward){.flops = 2 * body + attention, .tokens = length, .share = k->embed_share};
+        f.tokens = work->mean_len > 0 ? fmin(work->mean_len, longest) : longest;
+        f.flops = forward_token_flops(r, f.tokens);
     }
-    double peak = r->wt.math == MATH_8 ? r->card.f8 : r->card.f16;
-    f.rate = peak * f.share / f.flops;
+    f.share = forward_share(r, f.samples);
+    f.peak = forward_peak(r, f.samples);
+    f.rate = f.peak * f.share / f.flops;
     return f;
 }
 
@@ -48,7 +41,7 @@ static void fill_memory(const struct serving_constants *k, const struct replica 
     double weights = r->bytes.total, overhead = k->overhead_eager_gib * SERVING_GIB;
     double batch_tokens = k->batched_tokens_large_card;
     double width = k->prefill_ffn * r->m->intermediate + k->prefill_hidden * r->m->hidden;
-    double activation = f->samples ? 0.1 * weights : 2 * batch_tokens * width;
+    double activation = f->samples ? k->image_activation_share * weights : 2 * batch_tokens * width;
     double needed = weights + overhead + activation, usable = r->card.usable;
     double gray = k->tight_share * usable;
     e->fits = needed <= usable - gray ? FITS_YES : needed <= usable + gray ? FITS_TIGHT : FITS_NO;
@@ -78,6 +71,17 @@ static void fill_work(const struct training *work, const struct forward *f, int 
     t->wall_hours = amount > 0 ? t->gpu_hours / cards : NAN;
 }
 
+/* What the vectors take where they are searched: 32-bit floats, and a graph over them. */
+static void tell_index(const struct serving_constants *k, const struct replica *r, const struct training *work,
+                       const struct forward *f, struct estimate *e)
+{
+    double texts = work->samples > 0 ? work->samples : work->tokens / f->tokens;
+    double gb = texts * r->m->hidden * 4 / GB;
+    if (texts > 0)
+        note_num(note_num(note_num(note_add(&e->assumptions, "embedding_index"), "texts", texts), "gb", gb), "graph_gb",
+                 gb * k->index_graph);
+}
+
 int embedding_estimate(const struct serving_constants *k, const struct model *model, const struct training *work,
                        const struct shape *shape, struct arena *arena, struct estimate *ret, struct err *err)
 {
@@ -85,14 +89,14 @@ int embedding_estimate(const struct serving_constants *k, const struct model *mo
     note_list_init(&ret->assumptions, arena);
     note_list_init(&ret->warnings, arena);
     trace_init(&ret->trace, arena);
-    struct serving as_served = {.spare_replicas = -1, .engine = ENGINE_TRANSFORMERS};
+    struct serving as_served = {.spare_replicas = -1}; /* a tuned server */
     if (work->precision == PREC_FP8)
         as_served.weight_format = WF_FP8;
     struct layout one = {.tp = 1, .pp = 1, .dp = shape_gpus(shape), .ep = 1};
     struct replica r;
     if (replica_resolve(k, model, &as_served, shape, &one, &r, err) != 0)
         return -1;
-    struct forward f = forward_of(k, &r, work);
+    struct forward f = forward_of(&r, work);
     if (!(f.flops > 0))
         return err_at(err, ERR_UNSUPPORTED, "/workload/model", "flops_per_sample is not known");
     ret->layout = one;
@@ -104,8 +108,10 @@ int embedding_estimate(const struct serving_constants *k, const struct model *mo
         note_num(note_add(&ret->assumptions, "embedding_length_assumed"), "tokens", DEFAULT_SEQUENCE);
     if (f.samples)
         note_add(&ret->assumptions, "embedding_sample_is_pass");
+    else if (model->causal == TRI_NO)
+        tell_index(k, &r, work, &f, ret);
     trace_add(&ret->trace, f.samples ? "training.samples_per_s" : "training.tokens_per_s_per_gpu", f.rate,
-              f.samples ? "samples/s" : "tokens/s", "peak * share / flops", 3, "peak",
-              r.wt.math == MATH_8 ? r.card.f8 : r.card.f16, "share", f.share, "flops", f.flops);
+              f.samples ? "samples/s" : "tokens/s", "peak * share / flops", 3, "peak", f.peak, "share", f.share,
+              "flops", f.flops);
     return arena_failed(arena) ? err_set(err, ERR_NOMEM, "arena full") : 0;
 }

@@ -140,8 +140,15 @@
     X(shared_card_overhead_gib, "serve.shared_card_overhead_gib")                                                      \
     /* forward-only work */                                                                                            \
     X(embed_share, "serve.embedding_share")                                                                            \
+    X(embed_share_plain, "serve.embedding_share/plain_library")                                                        \
+    X(index_graph, "serve.index_graph_factor")                                                                         \
+    X(image_share_eager, "serve.image_share/eager")                                                                    \
+    X(image_gain_8bit, "serve.image_gain/8bit")                                                                        \
+    X(image_activation_share, "serve.image_activation_share")                                                          \
     X(embed_attention_quad, "serve.embedding_attention")                                                               \
     X(image_share, "serve.image_share")                                                                                \
+    X(two_stacks_share, "serve.two_stacks_share")                                                                      \
+    X(speech_output, "serve_speech_output_tokens")                                                                     \
     X(image_passes, "serve_image_passes")                                                                              \
     X(band_embedding, "serve.band/embedding")
 

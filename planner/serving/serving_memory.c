@@ -117,6 +117,8 @@ static void engine_share(const struct replica *r, const struct serving_point *p,
 double serving_kv_sequence(const struct replica *r, double tokens, double batched_tokens)
 {
     double block = r->k->block_tokens;
+    if (r->source_positions > 0) /* a long source is read in passes, one after another */
+        tokens = fmin(tokens, r->source_positions + r->m->max_context);
     double full = ceil(tokens / block) * block;
     double window = fmin(full, r->m->window + batched_tokens + block);
     return (r->full_layers * full + (r->pool_layers - r->full_layers) * window) * r->kv_layer_bytes * r->kv_share /

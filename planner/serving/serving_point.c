@@ -30,6 +30,9 @@ struct point point_resolve(const struct replica *r, const struct serving *s, con
         if (r->m->flops_per_sample > 0) { /* passes of an image; nothing is read before */
             p.input = 0;
             p.output = k->image_passes;
+        } else if (r->source_positions > 0) { /* speech: one pass of the encoder */
+            p.input = r->source_positions;
+            p.output = k->speech_output;
         }
     }
     /* vLLM refuses to start where one sequence of the whole context does not fit; others just serve shorter ones. */

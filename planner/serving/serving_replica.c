@@ -176,6 +176,38 @@ struct weight_traits weight_traits_of(const struct serving_constants *k, const s
     return w;
 }
 
+/* Encoder and decoder: a decoder's layer has two attentions, of which one makes its keys and values of the source. */
+static void split_stacks(struct replica *r)
+{
+    const struct model *m = r->m;
+    if (m->encoder_layers <= 0 || m->decoder_layers <= 0)
+        return;
+    double attention = model_attention_params(m);
+    double feed = (m->ffn == FFN_GATED ? 3.0 : 2.0) * m->hidden * m->intermediate;
+    double encoder = m->encoder_layers * (attention + feed), decoder = m->decoder_layers * (2 * attention + feed);
+    double body = r->params.attention + r->params.dense;
+    r->params.encoder = body * encoder / (encoder + decoder);
+    r->params.attention = (body - r->params.encoder) * 2 * attention / (2 * attention + feed);
+    r->params.dense = body - r->params.encoder - r->params.attention;
+    r->params.cross = m->decoder_layers * 2.0 * m->hidden * m->kv_heads * m->head_dim;
+    r->encoder_layers = m->encoder_layers;
+    r->source_positions = m->encoder_positions;
+}
+
+static void weigh(struct replica *r, double embeddings)
+{
+    const struct weight_params *p = &r->params;
+    r->bytes = (struct weight_bytes){.attention = p->attention * r->wt.attention_bits / 8,
+                                     .dense = p->dense * r->wt.body_bits / 8,
+                                     .experts = p->experts * r->wt.expert_bits / 8,
+                                     .encoder = p->encoder * r->wt.body_bits / 8,
+                                     .companions = r->m->companion_params * 2,
+                                     .vocab = embeddings * r->wt.vocab_bits / 8,
+                                     .head = p->head * r->wt.vocab_bits / 8};
+    r->bytes.total = r->bytes.attention + r->bytes.dense + r->bytes.experts + r->bytes.encoder + r->bytes.companions +
+                     r->bytes.vocab;
+}
+
 /* Parameters by kind. Where the stated total is not what the dimensions give (multimodal towers, hybrid layers), the
  * routed experts, or else the dense part, take the difference. */
 static void split_params(struct replica *r)
@@ -195,19 +227,15 @@ static void split_params(struct replica *r)
     attention = fmin(attention, 0.9 * total);
     experts = fmin(experts, fmax(0, total - attention - embeddings));
     double dense = fmax(0, total - attention - experts - embeddings);
-    r->params = (struct weight_params){attention, dense, experts, m->causal == TRI_NO ? 0 : vocab};
+    r->params = (struct weight_params){
+        .attention = attention, .dense = dense, .experts = experts, .head = m->causal == TRI_NO ? 0 : vocab};
     r->moe = experts > 0 && m->experts > 0;
     r->moe_layers = model_moe_layers(m);
     double per_layer = (double)m->experts * 2 * m->hidden * m->intermediate;
     if (r->moe && per_layer > 0)
         r->moe_layers = (int)fmin(r->moe_layers, ceil(experts / per_layer));
-    double b = r->wt.vocab_bits / 8 * embeddings;
-    r->bytes = (struct weight_bytes){.attention = attention * r->wt.attention_bits / 8,
-                                     .dense = dense * r->wt.body_bits / 8,
-                                     .experts = experts * r->wt.expert_bits / 8,
-                                     .vocab = b,
-                                     .head = r->params.head * r->wt.vocab_bits / 8};
-    r->bytes.total = r->bytes.attention + r->bytes.dense + r->bytes.experts + b;
+    split_stacks(r);
+    weigh(r, embeddings);
 }
 
 /* What every rank holds besides its share: latent down-projections under TP, everything but the experts
@@ -234,7 +262,7 @@ static void stack_of(struct replica *r)
     const struct model *m = r->m;
     bool single =
         r->moe && r->moe_layers < m->layers - m->dense_layers && m->moe_every <= 1 && m->full_attention_layers > 0;
-    r->pass_layers = single ? m->layers / 2.0 : m->layers;
+    r->pass_layers = single ? m->layers / 2.0 : r->encoder_layers > 0 ? m->decoder_layers : m->layers;
     double mixers = single ? m->layers - r->moe_layers : m->layers;
     bool linear = m->full_attention_layers > 0 && m->window == 0;
     r->state_layers = m->no_attention ? mixers : linear ? fmax(0, mixers - m->full_attention_layers) : 0;
@@ -244,7 +272,7 @@ static void stack_of(struct replica *r)
 static void cache_of(struct replica *r)
 {
     const struct model *m = r->m;
-    double layers = m->layers;
+    double layers = r->encoder_layers > 0 ? m->decoder_layers : m->layers;
     r->full_layers = m->full_attention_layers > 0 ? m->full_attention_layers : layers;
     r->window_layers = m->window > 0 ? layers - r->full_layers : 0;
     if (m->causal == TRI_NO || m->no_attention) /* nothing is kept, or only a state that does not grow */

@@ -59,6 +59,8 @@ struct card_traits {
 struct weight_bytes {
     double attention, dense, experts, vocab; /* vocab: all vocabulary matrices */
     double head;                             /* the part of vocab read each step */
+    double encoder;                          /* read once a source, not once a token */
+    double companions;                       /* networks that run once a request, in 16 bits */
     double replicated;                       /* held by every rank besides its share (latent down-projections) */
     double total;
 };
@@ -66,6 +68,8 @@ struct weight_bytes {
 /* Parameters by kind. */
 struct weight_params {
     double attention, dense, experts, head;
+    double encoder,
+        cross; /* of an encoder; matrices that make its keys and values for the decoder (in attention too) */
 };
 
 struct replica {
@@ -85,6 +89,8 @@ struct replica {
     double pool_layers;                /* layers the pool reserves room for: hybrid allocators pad to equal groups */
     double pass_layers;                /* layers' worth of kernels in one pass */
     double state_layers, state_layer_bytes; /* linear and state-space layers: constant state of a sequence */
+    int encoder_layers;                     /* that read the source once; 0 = one stack */
+    double source_positions;                /* most that one pass of them takes; 0 = any */
     double kv_layer_bytes;                  /* per token and layer, all heads */
     double kv_share;                        /* of them on one rank */
     enum intra_link link;

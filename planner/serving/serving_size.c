@@ -26,6 +26,9 @@ static struct demand demand_of(const struct serving_constants *k, const struct s
         if (q->model->flops_per_sample > 0) {
             d.input = 0;
             d.output = k->image_passes;
+        } else if (q->model->encoder_positions > 0) {
+            d.input = q->model->encoder_positions;
+            d.output = k->speech_output;
         }
     }
     d.output = fmax(1, d.output);

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "planner/serving/serving_forward.h"
+
 #define VLLM_V1 8 /* 0.8: the scheduler of the second generation */
 
 /* Two things at once: the longer decides, and near equality each delays the other. */
@@ -211,6 +213,24 @@ struct step_time serving_decode(const struct replica *r, double batch, double co
     return t;
 }
 
+/* A source of `tokens` through the encoder, and its keys and values for every layer of the decoder. */
+static struct step_time encode(const struct replica *r, double tokens, double group)
+{
+    const struct serving_constants *k = r->k;
+    double rate = gemm_rate(r, dense_math(r)) / (r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python);
+    double all = tokens * group, params = r->params.encoder + r->params.cross;
+    struct step_time t = {.launch = r->encoder_layers * layer_seconds(r) / group};
+    t.weights = r->bytes.encoder / r->tp / (r->card.bw * weight_share(r)) / group;
+    t.math = 2 * params * fmax(all, tile_rows(r)) / (r->tp * rate) / group;
+    t.linear = beside(t.weights, t.math);
+    double span = (double)r->encoder_layers * tokens * tokens; /* both ways */
+    t.cache = 4 * span * r->m->heads * r->m->head_dim / (r->tp * r->card.f16 * k->attention_share);
+    double rows = all * r->encoder_layers / r->pass_layers; /* reductions are counted by the decoder's layers */
+    t.collectives = collective_time(r, rows) / group;
+    t.total = t.launch + t.linear + t.cache + t.collectives;
+    return t;
+}
+
 struct step_time serving_prefill(const struct replica *r, double tokens, double group)
 {
     const struct serving_constants *k = r->k;
@@ -218,6 +238,8 @@ struct step_time serving_prefill(const struct replica *r, double tokens, double 
     struct step_time t = {0};
     if (tokens <= 0)
         return t;
+    if (r->encoder_layers > 0)
+        return encode(r, tokens, group);
     double all = tokens * group;
     t.launch = launch_time(r) / group;
     double slower = r->engine.kind == EK_COMPILED ? 1 : k->gemm_prefill_python;
@@ -254,26 +276,25 @@ static double speculation_gain(const struct replica *r, double batch)
     return r->engine.id == ENGINE_SGLANG ? 1 + (gain - 1) * (1 - share * (1 - r->k->mtp_kept_sglang)) : gain;
 }
 
-/* Models known by the work of one pass (diffusion, vision): a request is `output` passes, and what runs together takes
- * its turns, because one image fills the card already. */
-static struct load_speed pass_speed(const struct replica *r, const struct load_point *p)
+/* A source longer than one pass of the encoder (speech: 30 s) is read and written window by window. */
+static struct load_speed by_windows(const struct replica *r, const struct load_point *p)
 {
-    double passes = fmax(1, p->output), cards = (double)r->tp * r->pp;
-    struct load_speed s = {.microbatch = fmax(1, p->batch)};
-    s.step.math = r->m->flops_per_sample / (r->card.f16 * r->k->image_share * cards);
-    s.step.linear = s.step.total = s.step.math;
-    s.token_step = s.tpot = s.step.total * s.microbatch;
-    s.requests_per_s = 1 / (passes * s.step.total);
-    s.output_tokens_per_s = s.total_tokens_per_s = s.requests_per_s * passes;
-    s.end_to_end = p->batch / s.requests_per_s;
-    s.ttft = s.tpot;
+    double windows = ceil(p->input / r->source_positions);
+    struct load_point one = *p;
+    one.input = p->input / windows;
+    one.output = fmax(1, p->output / windows);
+    struct load_speed s = serving_speed(r, &one);
+    s.requests_per_s /= windows;
+    s.end_to_end *= windows;
     return s;
 }
 
 struct load_speed serving_speed(const struct replica *r, const struct load_point *p)
 {
-    if (r->m->flops_per_sample > 0)
-        return pass_speed(r, p);
+    if (forward_only(r))
+        return forward_speed(r, p);
+    if (r->source_positions > 0 && p->input > r->source_positions)
+        return by_windows(r, p);
     const struct serving_constants *k = r->k;
     struct load_speed s = {.microbatch = fmax(1, p->batch / r->pp)};
     double busy = fmin(p->batch, r->pp), output = fmax(1, p->output);
@@ -281,6 +302,8 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     double group = prompts_together(r, p, output);
     s.prefill = serving_prefill(r, p->decode_only ? 0 : p->input, group);
     double unknown = r->engine.known ? 1 : k->unknown_engine_factor;
+    if (r->encoder_layers > 0)
+        unknown /= k->two_stacks_share;
     double bubble = r->pp > 1 && p->batch > 1 ? 1 + k->pipeline_bubble * (r->pp - 1) : 1;
     double step = s.step.total * bubble * unknown / speculation_gain(r, p->batch);
     double prefill = s.prefill.total * unknown;

@@ -7,8 +7,9 @@ static void trace_memory(const struct replica *r, const struct serving_memory *m
 {
     double cards = (double)r->tp * r->pp;
     trace_add(t, "serving.weights_gb", r->bytes.total / GB, "GB",
-              "attention + dense + experts + vocabulary + replicated", 5, "attention", r->bytes.attention / GB, "dense",
-              r->bytes.dense / GB, "experts", r->bytes.experts / GB, "vocabulary", r->bytes.vocab / GB, "replicated",
+              "attention + dense + experts + beside + vocabulary + replicated", 6, "attention", r->bytes.attention / GB,
+              "dense", r->bytes.dense / GB, "experts", r->bytes.experts / GB, "beside",
+              (r->bytes.encoder + r->bytes.companions) / GB, "vocabulary", r->bytes.vocab / GB, "replicated",
               r->bytes.replicated / GB);
     trace_add(t, "serving.kv_bytes_per_token", (r->full_layers + r->window_layers) * r->kv_layer_bytes, "bytes",
               "layers * bytes_per_layer", 2, "layers", r->full_layers + r->window_layers, "bytes_per_layer",
@@ -46,8 +47,9 @@ void serving_trace(const struct replica *r, const struct point *p, const struct 
     const char *eager = "launch beside ((weights^3 + math^3)^(1/3) + experts + cache + collectives) + host";
     trace_step("serving.decode_step_ms", r->engine.eager ? eager : sum, &s->step, t);
     trace_step("serving.prefill_ms", sum, &s->prefill, t);
-    trace_add(t, "serving.token_step_ms", s->token_step * 1e3, "ms", "step * (bubble * unnamed engine / drafts)", 2,
-              "step", s->step.total * 1e3, "factor", s->token_step / s->step.total);
+    trace_add(t, "serving.token_step_ms", s->token_step * 1e3, "ms",
+              "step * (bubble * unnamed engine / drafts / share of two stacks)", 2, "step", s->step.total * 1e3,
+              "factor", s->token_step / s->step.total);
     trace_add(t, "serving.requests_per_s", s->requests_per_s, "1/s",
               "min(in_flight, stages) / (prefill + output * step / microbatch)", 6, "in_flight", a->in_flight, "stages",
               (double)r->pp, "prefill", s->prefill.total, "output", p->output, "step", s->token_step, "microbatch",

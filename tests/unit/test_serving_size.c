@@ -226,38 +226,3 @@ Test(serving_size, replicas_follow_from_the_capacity)
         cr_expect_leq(z.mean_wait_ms, 0.5 * 2000);
     }
 }
-
-static struct estimate forward(const char *model, const char *gpu, struct training work)
-{
-    struct model m = preset(model);
-    struct shape shape = {.gpu = card(gpu), .gpus_per_node = 1, .nodes = 1};
-    struct arena *arena = arena_new((size_t)1 << 20);
-    struct estimate e;
-    struct err err;
-    int rc = embedding_estimate(constants(), &m, &work, &shape, arena, &e, &err);
-    arena_free(arena);
-    cr_assert_eq(rc, 0, "%s", err.detail);
-    return e;
-}
-
-/* Published: bge-large on L4 62k tokens/s in a tuned server; on MI210 86k. SDXL 2.0e-3 images/s per dense TFLOP/s. */
-Test(serving_size, forward_only_work)
-{
-    struct training corpus = {.stated = true, .method = METHOD_EMBEDDING, .tokens = 1e9, .seq_len = 512};
-    struct estimate l4 = forward("bge-large-en-v1.5", "l4-24g", corpus);
-    cr_expect(fabs(log(l4.training.tokens_per_s_per_gpu / 62000)) < log(1.25), "%.0f",
-              l4.training.tokens_per_s_per_gpu);
-    cr_expect_float_eq(l4.training.gpu_hours, 1e9 / l4.training.tokens_per_s_per_gpu / 3600, 1e-6);
-    cr_expect_eq(l4.fits, FITS_YES);
-    struct estimate mi = forward("bge-large-en-v1.5", "mi210-64g", corpus);
-    cr_expect(fabs(log(mi.training.tokens_per_s_per_gpu / 86000)) < log(1.25), "%.0f",
-              mi.training.tokens_per_s_per_gpu);
-    struct training images = {.stated = true, .method = METHOD_EMBEDDING, .samples = 1000};
-    struct estimate xl = forward("sdxl-base-unet", "h100-sxm5-80g", images);
-    double per_image = 20 * 2; /* steps, with and without guidance */
-    cr_expect(fabs(log(xl.training.samples_per_s / per_image / (2.0e-3 * 989))) < log(1.3), "%.2f images/s",
-              xl.training.samples_per_s / per_image);
-    struct estimate flux = forward("flux.1-dev-transformer", "h100-sxm5-80g", images);
-    cr_expect(fabs(log(28 / flux.training.samples_per_s / 4.2)) < log(1.1), "28 steps in %.2f s, compiled 4.2 s",
-              28 / flux.training.samples_per_s);
-}
