@@ -136,6 +136,8 @@ static void encode_sensitivity(struct encode *e, const struct plan *p)
         jw_number(w, "turning_point", s->turning_point);
         jw_string(w, "unit", s->unit);
         jw_string(w, "recommended_then", s->recommended_then[0] ? s->recommended_then : NULL);
+        jw_string(w, "title_then", s->title_then.code != NULL ? encode_words(e, &s->title_then) : NULL);
+        jw_bool(w, "confirmed", s->confirmed);
         jw_end_object(w);
     }
     jw_end_array(w);

@@ -46,6 +46,26 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+void arena_reset(struct arena *a)
+{
+    struct block *kept = a->head;
+    for (struct block *b = a->head; b != NULL; b = b->next)
+        kept = b->size > kept->size ? b : kept;
+    for (struct block *b = a->head; b != NULL;) {
+        struct block *next = b->next;
+        if (b != kept)
+            free(b);
+        b = next;
+    }
+    if (kept != NULL) {
+        kept->next = NULL;
+        kept->used = 0;
+    }
+    a->head = kept;
+    a->handed_out = 0;
+    a->failed = false;
+}
+
 static void *fail(struct arena *a)
 {
     a->failed = true;

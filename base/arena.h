@@ -33,6 +33,10 @@ bool arena_grow(struct arena *a, void **items, size_t *cap, size_t n, size_t siz
          ? &(list)->items[(list)->n++]                                                                                 \
          : NULL)
 
+/* Takes everything back that was handed out; the largest block stays, so that the same work done again costs no new
+ * memory. */
+void arena_reset(struct arena *a);
+
 bool arena_failed(const struct arena *a);
 size_t arena_used(const struct arena *a);
 

@@ -4,22 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/contest.h"
 #include "planner/advice/follow.h"
-#include "planner/advice/rank.h"
 #include "planner/advice/summary.h"
-#include "planner/offers/answer.h"
 #include "planner/offers/candidate.h"
-#include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
 #include "planner/takeaway/takeaway.h"
-
-static int answer_all(struct build *b, const struct option_list *l, struct err *err)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (answer_option(b, l->items[i], err) != 0)
-            return -1;
-    return 0;
-}
 
 /* The ranked options in one row; the drafts point into it. */
 static int collect_options(struct build *b, const struct option_list *l, struct plan *plan, struct err *err)
@@ -102,8 +92,7 @@ static int follow_ups(struct build *b, const struct option_list *l, struct plan 
 
 int plan_make(const struct plan_request *q, struct arena *arena, struct plan *ret, struct err *err)
 {
-    struct option_list list = {0};
-    struct spread *spreads;
+    struct contest c;
     struct build *b = arena_alloc(arena, sizeof *b);
     if (b == NULL)
         return err_set(err, ERR_NOMEM, "no room for a plan");
@@ -111,18 +100,13 @@ int plan_make(const struct plan_request *q, struct arena *arena, struct plan *re
         return -1;
     struct market_query anybody = {.provider_kinds = MARKET_ANY_PROVIDER, .data_stays = b->market.data_at_home};
     market_note_unpriced(&b->market, &anybody);
-    if (kinds_build(b, ~0u, &list, err) != 0)
+    if (contest_hold(b, ~0u, &c, err) != 0)
         return -1;
-    rank_prune(b, &list);
-    if (answer_all(b, &list, err) != 0 || uncertainty_run(b, &list, &spreads, err) != 0)
-        return -1;
-    rank_limits(b, &list);
-    rank_order(b, &list, spreads);
     plan_start(b, ret);
-    if (collect_options(b, &list, ret, err) != 0)
+    if (collect_options(b, &c.list, ret, err) != 0)
         return -1;
     collect_infeasible(b, ret);
-    if (summary_build(b, &list, spreads, ret, err) != 0 || follow_ups(b, &list, ret, err) != 0)
+    if (summary_build(b, &c.list, c.spreads, ret, err) != 0 || follow_ups(b, &c.list, ret, err) != 0)
         return -1;
     return arena_failed(arena) ? err_set(err, ERR_NOMEM, "the plan is larger than a request's memory") : 0;
 }

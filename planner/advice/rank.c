@@ -120,15 +120,19 @@ static bool any_feasible(const struct option_list *l)
     return false;
 }
 
-static void score(const struct build *b, const struct option_list *l)
+static void score(struct build *b, const struct option_list *l)
 {
     double least = INFINITY, soonest = INFINITY, wc, wt, wr;
     bool feasible = any_feasible(l);
     candidate_weights(b, &wc, &wt, &wr);
+    for (int k = 0; k < KIND_COUNT; k++)
+        b->kind_least[k] = b->kind_soonest[k] = INFINITY;
     for (size_t i = 0; i < l->n; i++) {
         const struct option *o = l->items[i]->option;
         if (feasible && !o->feasible)
             continue;
+        b->kind_least[o->kind] = fmin(b->kind_least[o->kind], (double)o->cost.total);
+        b->kind_soonest[o->kind] = fmin(b->kind_soonest[o->kind], o->finish.expected_days);
         least = fmin(least, (double)o->cost.total);
         soonest = fmin(soonest, o->finish.expected_days);
     }

@@ -278,7 +278,8 @@ static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds
     if (most > 0)
         w->priority = PRIORITY_CHEAPEST; /* a saving is looked for */
     s->replans++;
-    if (build_replan(s->b, w, kinds, &r, s->err))
+    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = true};
+    if (replan_make(s->b, &ask, s->b->arena, &r, s->err))
         return s->err->code == ERR_NOMEM ? -1 : 0; /* a change that physics refuses is no way out */
     if (!r.feasible && r.draft && !s->near) {
         s->near = a;

@@ -1,25 +1,35 @@
-/* replan.c — the best option under a changed workload: what relaxations and sensitivity are made of. */
-#include <limits.h>
-#include <math.h>
+/* replan.c — see replan.h. */
 #include <string.h>
 
+#include "planner/advice/contest.h"
 #include "planner/advice/replan.h"
-#include "planner/advice/uncertainty.h"
-#include "planner/costing/costing.h"
-#include "planner/offers/candidate.h"
-#include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
 
-/* Physics depends on the model, the training and the readings, never on constraints or prices. */
-static bool same_physics(const struct workload *a, const struct workload *b)
+static double amount_of(const struct training *t)
+{
+    const double epochs = t->epochs > 0 ? t->epochs : 1;
+    return t->tokens > 0 ? t->tokens * epochs : t->samples > 0 ? t->samples * epochs : t->steps;
+}
+
+/* Physics depends on the model, the training and the readings, never on constraints or prices; its speed not on the
+ * amount of work either, unless data is read at a measured rate. *ret_work: how many times the work of `a` that of `b`
+ * is. */
+static bool same_physics(const struct workload *a, const struct workload *b, double *ret_work)
 {
     struct training one = a->training; /* an estimate is of one run, however many there are */
     one.runs = b->training.runs;
     one.parallel_runs = b->training.parallel_runs;
     one.shareable_runs = b->training.shareable_runs;
-    return memcmp(&a->model, &b->model, sizeof a->model) == 0 && memcmp(&one, &b->training, sizeof one) == 0 &&
-           memcmp(&a->measured, &b->measured, sizeof a->measured) == 0 && a->overrides == b->overrides &&
-           a->n_overrides == b->n_overrides;
+    *ret_work = 1;
+    if (amount_of(&a->training) > 0 && a->measured.parallel_file_system_gbps <= 0) {
+        *ret_work = amount_of(&b->training) / amount_of(&a->training);
+        one.tokens = b->training.tokens;
+        one.samples = b->training.samples;
+        one.steps = b->training.steps;
+    }
+    return *ret_work > 0 && memcmp(&a->model, &b->model, sizeof a->model) == 0 &&
+           memcmp(&one, &b->training, sizeof one) == 0 && memcmp(&a->measured, &b->measured, sizeof a->measured) == 0 &&
+           a->overrides == b->overrides && a->n_overrides == b->n_overrides;
 }
 
 static bool same_load(const struct workload *a, const struct workload *b)
@@ -32,71 +42,82 @@ static bool same_load(const struct workload *a, const struct workload *b)
 }
 
 /* What a price of the day comes to depends on the currency, on spot and on the request's own assumptions. */
-static bool same_prices(const struct workload *a, const struct workload *b)
+static bool same_prices(const struct workload *a, const struct replan_ask *ask)
 {
+    const struct workload *b = ask->workload;
     return memcmp(a->currency, b->currency, sizeof a->currency) == 0 &&
            a->constraints.allow_spot == b->constraints.allow_spot && a->overrides == b->overrides &&
-           a->n_overrides == b->n_overrides;
+           a->n_overrides == b->n_overrides && !(ask->reprice.factor > 0);
 }
 
-/* A slow run (90th percentile) at a dear price has to keep the limits, as in the plan itself. */
-static bool keeps_limits(struct build *b, const struct draft *d)
+/* Another price of the reserve's machines may move it off them, and changes what it costs. */
+static bool reserve_moves(const struct build *b, const struct reprice *r)
 {
-    struct bands bands = uncertainty_bands(b, d);
-    struct what_if late = what_if_expected, dear = what_if_expected;
-    struct reckoning r;
-    if (d->reserve != NULL && d->reserve->over > 0)
+    const struct offer *o = b->reserve.offer;
+    if (!(r->factor > 0) || r->subject != SUBJECT_SKU)
         return false;
-    late.time = pow(bands.speed_high, 0.8416 / 1.2816); /* the 80th percentile */
-    if (b->deadline_day != INT_MAX &&
-        (costing_reckon(&b->day, d, &late, &r) != 0 || r.schedule.finish_day > b->deadline_day))
-        return false;
-    dear.time = bands.speed_high;
-    dear.price = 1 + bands.price;
-    return b->budget_minor == 0 || (costing_reckon(&b->day, d, &dear, &r) == 0 && r.total <= b->budget_minor);
+    return b->n_alternatives > 0 || (o != NULL && strcmp(o->sku->id, r->id) == 0);
 }
 
-static void take_best(struct build *b, const struct option_list *l, struct replan *ret)
+static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)
 {
-    double wc, wt, wr, least = INFINITY, soonest = INFINITY, best = -1;
-    candidate_weights(b, &wc, &wt, &wr);
-    for (size_t i = 0; i < l->n; i++) {
-        least = fmin(least, (double)l->items[i]->base->total);
-        soonest = fmin(soonest, l->items[i]->base->schedule.finish_days);
-    }
-    for (size_t i = 0; i < l->n; i++) {
-        const struct draft *d = l->items[i];
-        bool feasible = keeps_limits(b, d);
-        double total = fmax(1, (double)d->base->total);
-        double value = wc * least / total + wt * soonest / d->base->schedule.finish_days + (feasible ? 2 : 0);
-        if (value <= best)
-            continue;
-        best = value;
-        *ret = (struct replan){feasible, d->kind, d->base->total, b->start + d->base->schedule.finish_day, d};
-    }
+    double work;
+    to->lean = ask->lean;
+    to->order_only = true;
+    to->day.reprice = ask->reprice;
+    to->slowdown = ask->slowdown;
+    if (same_prices(from->workload, ask))
+        market_inherit(&from->market, &to->market);
+    if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
+        return err_set(err, ERR_NOMEM, "no room to plan again");
+    if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice))
+        return reserve_build(to, err);
+    to->reserve = from->reserve;
+    memcpy(to->alternatives, from->alternatives, sizeof to->alternatives);
+    to->n_alternatives = from->n_alternatives;
+    return 0;
 }
 
-int build_replan(struct build *b, const struct workload *changed, unsigned kinds, struct replan *ret, struct err *err)
+int replan_make(const struct build *b, const struct replan_ask *ask, struct arena *arena, struct replan *ret,
+                struct err *err)
 {
-    struct plan_request q = {b->catalog, changed, b->day.as_of};
-    struct option_list list = {0};
-    struct build *child = arena_alloc(b->arena, sizeof *child);
+    struct plan_request q = {b->catalog, ask->workload, b->day.as_of};
+    struct contest c;
+    struct build *child = arena_alloc(arena, sizeof *child);
     if (child == NULL)
         return err_set(err, ERR_NOMEM, "no room to plan again");
     *ret = (struct replan){.feasible = false, .kind = KIND_COUNT};
-    if (build_init(child, &q, b->arena, err) != 0)
+    if (build_init(child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0 ||
+        contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
-    child->lean = true;
-    if (same_prices(b->workload, changed))
-        child->market.offers = b->market.offers;
-    if (same_physics(b->workload, changed))
-        memcpy(child->physics, b->physics, sizeof child->physics);
-    if (same_load(b->workload, changed))
-        child->reserve = b->reserve;
-    else if (reserve_build(child, err) != 0)
-        return -1;
-    if (kinds_build(child, kinds, &list, err) != 0)
-        return -1;
-    take_best(child, &list, ret);
+    if (c.list.n == 0)
+        return 0;
+    const struct draft *d = c.list.items[0];
+    *ret = (struct replan){d->option->feasible, d->kind, d->option->cost.total, d->option->finish.finish_on, d};
     return 0;
+}
+
+static bool counts(const struct draft_group *g)
+{
+    return strcmp(g->role, "validate") != 0;
+}
+
+bool replan_same_offer(const struct draft *x, const struct draft *y)
+{
+    int i = 0, j = 0;
+    if (x->kind != y->kind)
+        return false;
+    for (;;) {
+        while (i < x->n_groups && !counts(&x->groups[i]))
+            i++;
+        while (j < y->n_groups && !counts(&y->groups[j]))
+            j++;
+        if (i == x->n_groups || j == y->n_groups)
+            return i == x->n_groups && j == y->n_groups;
+        const struct draft_group *a = &x->groups[i++], *b = &y->groups[j++];
+        const bool serves = strcmp(a->role, "serve") == 0;
+        if (a->offer->sku != b->offer->sku || strcmp(a->role, b->role) != 0 ||
+            (!serves && a->cards * a->units != b->cards * b->units))
+            return false;
+    }
 }

@@ -1,296 +1,208 @@
 /* sensitivity.c — which input, changed by no more than 25 %, would change the recommendation, and where it turns.
  *
- * The best few options are reckoned anew with a quarter less and a quarter more work; between these points their totals
- * and dates are read along straight lines. A machine's price scales all of its tariffs alike, so its cost is a line by
- * itself. Every input is then walked outwards from what it is now until another option leads.
+ * Every input is walked outwards in steps of a hundredth (or whole units). A cheap model (levers.h) says where to look;
+ * told is only what planning again confirms: the step before the turn recommends what is recommended now, the step
+ * beyond it something else. The nearest turns come first; then, where the model sees none but a narrow lead, the far
+ * end is planned. The number of re-plans is bounded: what is foreseen but not settled within it is told as such.
  */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/money.h"
 #include "planner/advice/follow.h"
-#include "planner/costing/costing.h"
-#include "planner/offers/candidate.h"
-#include "planner/reserve/reserve.h"
+#include "planner/advice/levers.h"
 
-enum { SENSITIVITY_OPTIONS = 5, SENSITIVITY_MAX = 16, STEPS = 20, HALVINGS = 20 };
+enum { WALKS_MAX = 2 * LEVERS_MAX, EFFORT_MAX = 8, EFFORT_OF_RESERVE = 3, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
 
-static const double REACH = 0.25, BEYOND = 0.01;
-/* The 80th percentile lies this far from the median towards the 90th in a normal distribution: 0.8416 / 1.2816. */
-static const double P80_OF_P90 = 0.6567;
+/* A lead of the score that no quarter's change of one input was seen to overcome where the model sees no turn. */
+static const double SAFE_LEAD = 0.06;
 
-/* One option as a function of the inputs. */
-struct curve {
-    double total[3], finish[3];  /* at 0.75, 1 and 1.25 times the work; NAN beyond the horizon */
-    double machines, high_share; /* of the total: what follows the price; cost.high against total */
-    double late_days;            /* expected finish to its 80th percentile */
-    double deadline, budget;     /* the limits that the ranking held it to */
-    double risk;
-    bool feasible;
-    const struct draft *draft;
+/* One side of one input: steps 1 .. n from what it is now. */
+struct walk {
+    const struct lever *lever;
+    int side, n;
+    double unit;  /* of a step, as a share of `now` */
+    int foreseen; /* step at which the model turns; 0 = none, then `margin` is what is left of the lead */
+    int lead;     /* the option that leads there by the model; -1 = nobody is feasible */
+    double margin;
+    int same, other; /* the furthest step known to keep, the nearest known to change; other = 0: none */
+    bool then_feasible;
+    char then_label[4]; /* "": none of the options there are */
+    struct note then_title;
 };
-
-/* A point of the inputs: 1 is what they are now. `of`: whom price and speed concern. */
-struct point {
-    double work, price, speed, load, deadline, budget;
-    size_t of;
-};
-
-static const struct point now = {1, 1, 1, 1, 1, 1, 0};
 
 struct sweep {
     struct build *b;
-    struct curve curves[SENSITIVITY_OPTIONS];
+    struct arena *scratch; /* of one re-plan at a time */
+    struct err *err;
+    struct lever_model model;
+    struct walk walks[WALKS_MAX];
     size_t n;
-    double weight_cost, weight_time, weight_risk;
-    struct plan *plan;
-    struct sensitivity *out;
+    int effort; /* re-plans so far, those that size the reserve again counted as several */
 };
 
-static double between(const double y[3], double x)
+static double factor_at(const struct walk *w, int step)
 {
-    const double t = fmax(-1, fmin(1, (x - 1) / REACH));
-    return t < 0 ? y[1] + (y[0] - y[1]) * -t : y[1] + (y[2] - y[1]) * t;
+    return 1 + w->side * w->unit * step;
 }
 
-static void read_option(const struct sweep *s, size_t i, const struct point *p, double *total, double *finish)
+/* The title outlives the re-plan that it comes from. */
+static int keep_title(struct sweep *s, const struct note *title, struct note *ret)
 {
-    const struct curve *c = &s->curves[i];
-    const bool mine = i == p->of;
-    const double work = p->work * (mine ? p->speed : 1);
-    *total = between(c->total, work);
-    *finish = between(c->finish, work);
-    if (mine)
-        *total += *total * c->machines * (p->price - 1);
-    if (c->draft->reserve && (p->load < 1 || p->load > 1))
-        *total += reserve_plan_change(&s->b->a, c->draft->reserve, p->load) * c->total[1] /
-                  (double)c->draft->base->net; /* + tax */
+    *ret = *title;
+    for (unsigned i = 0; i < ret->n_args; i++)
+        if (ret->args[i].kind == NOTE_TEXT &&
+            !(ret->args[i].text = arena_strdup(s->b->arena, ret->args[i].text != NULL ? ret->args[i].text : "")))
+            return err_set(s->err, ERR_NOMEM, "sensitivities do not fit");
+    return 0;
 }
 
-static bool allowed(const struct curve *c, const struct point *p, double total, double finish)
+static int keep_other(struct sweep *s, struct walk *w, int step, const struct replan *r)
 {
-    if (isnan(total) || isnan(finish))
-        return false;
-    return finish + c->late_days <= c->deadline * p->deadline && total * c->high_share <= c->budget * p->budget;
+    w->other = step;
+    w->then_feasible = r->feasible;
+    memset(w->then_label, 0, sizeof w->then_label);
+    if (!r->feasible)
+        return 0;
+    for (size_t i = 0; i < s->model.n && w->then_label[0] == '\0'; i++)
+        if (replan_same_offer(s->model.curves[i].draft, r->draft))
+            memcpy(w->then_label, s->model.curves[i].draft->option->label, sizeof w->then_label);
+    return keep_title(s, &r->draft->option->title, &w->then_title);
 }
 
-/* Who leads at this point; -1 = nobody is feasible. */
-static int leader(const struct sweep *s, const struct point *p)
+/* Plans again at a step and narrows the walk. -1: no memory. */
+static int try_step(struct sweep *s, struct walk *w, int step)
 {
-    double total[SENSITIVITY_OPTIONS], finish[SENSITIVITY_OPTIONS], least = INFINITY, soonest = INFINITY, best = 0;
-    bool in[SENSITIVITY_OPTIONS];
-    int lead = -1;
-    for (size_t i = 0; i < s->n; i++) {
-        read_option(s, i, p, &total[i], &finish[i]);
-        in[i] = allowed(&s->curves[i], p, total[i], finish[i]);
-        if (in[i]) {
-            least = fmin(least, total[i]);
-            soonest = fmin(soonest, finish[i]);
-        }
+    struct workload changed;
+    struct replan_ask ask;
+    struct replan r;
+    arena_reset(s->scratch);
+    lever_apply(s->b, w->lever, factor_at(w, step), &changed, &ask);
+    ask.kinds = lever_model_kinds(&s->model, w->lever, factor_at(w, step));
+    s->effort += w->lever->expensive ? EFFORT_OF_RESERVE : 1;
+    if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0) {
+        if (s->err->code == ERR_NOMEM)
+            return -1;
+        r = (struct replan){.feasible = false}; /* what cannot be planned is not recommended */
     }
-    for (size_t i = 0; i < s->n; i++) {
-        if (!in[i])
-            continue;
-        const double score = s->weight_cost * least / total[i] + s->weight_time * soonest / finish[i] +
-                             s->weight_risk * s->curves[i].risk;
-        if (lead < 0 || score > best + 1e-12) {
-            lead = (int)i;
-            best = score;
-        }
-    }
-    return lead;
+    if (!r.feasible || !replan_same_offer(r.draft, s->model.curves[0].draft))
+        return keep_other(s, w, step, &r);
+    w->same = step;
+    return 0;
 }
 
-static struct point moved(size_t member, size_t of, double factor)
+static bool settled(const struct walk *w)
 {
-    struct point p = now;
-    double *const at = (double *)((char *)&p + member);
-    p.of = of;
-    *at = factor;
-    return p;
+    return w->other > 0 ? w->other - w->same <= 1 : w->same >= w->n;
 }
 
-static void report(struct sweep *s, const char *input, const char *unit, double value, double turning, int lead)
+/* Where to plan next: at the step foreseen, on its near side, at the far end, then half-way between what is known. */
+static int next_step(const struct walk *w)
 {
-    if (s->plan->n_sensitivities == SENSITIVITY_MAX)
-        return;
-    struct sensitivity *r = &s->out[s->plan->n_sensitivities++];
-    *r = (struct sensitivity){.input = input, .unit = unit, .now = value, .turning_point = turning};
-    if (lead >= 0)
-        memcpy(r->recommended_then, s->curves[lead].draft->option->label, sizeof r->recommended_then);
+    if (w->other == 0)
+        return w->foreseen > w->same ? w->foreseen : w->n;
+    return w->other == w->foreseen && w->same < w->foreseen - 1 ? w->foreseen - 1 : (w->same + w->other) / 2;
 }
 
-/* A turn of the work is reckoned before it is told: between two points a bill has steps (a month more or less). */
-static bool holds(struct sweep *s, double factor, size_t of, bool all, int lead)
+static int pursue(struct sweep *s, struct walk *w)
 {
-    struct sweep exact = *s;
-    for (size_t i = 0; i < s->n; i++) {
-        struct what_if w = what_if_expected;
-        struct reckoning r;
-        w.time = all || i == of ? factor : 1;
-        if (w.time < 1 || w.time > 1) {
-            const bool known = costing_reckon(&s->b->day, s->curves[i].draft, &w, &r) == 0;
-            exact.curves[i].total[1] = known ? (double)r.total : NAN;
-            exact.curves[i].finish[1] = known ? r.schedule.finish_days : NAN;
-        }
-    }
-    return leader(&exact, &now) == lead;
+    while (!settled(w) && s->effort < EFFORT_MAX)
+        if (try_step(s, w, next_step(w)) != 0)
+            return -1;
+    return 0;
 }
 
-/* Walks one input both ways and reports the first turn of each. `inverse`: the factor divides the reported value. */
-static void walk(struct sweep *s, size_t member, size_t of, const char *input, const char *unit, double value,
-                 bool inverse)
+static void look_ahead(const struct sweep *s, struct walk *w)
 {
-    const int base = leader(s, &now);
-    if (!input || !(value > 0))
-        return;
+    for (int step = 1; step <= w->n && w->foreseen == 0; step++)
+        if ((w->lead = lever_model_leader(&s->model, w->lever, factor_at(w, step), &w->margin)) != 0)
+            w->foreseen = step;
+}
+
+static void add_walks(struct sweep *s, const struct lever *l)
+{
     for (int side = -1; side <= 1; side += 2) {
-        double inside = 1, outside = 1;
-        int lead = base;
-        for (int k = 1; k <= STEPS && lead == base; k++) {
-            inside = outside;
-            outside = 1 + side * REACH * k / STEPS;
-            const struct point p = moved(member, of, outside);
-            lead = leader(s, &p);
-        }
-        if (lead == base)
+        struct walk *w = &s->walks[s->n];
+        *w = (struct walk){.lever = l, .side = side, .unit = l->whole ? 1 / l->now : LEVER_REACH / STEPS};
+        w->n = (int)floor(LEVER_REACH / w->unit + 1e-9);
+        if (w->n < 1)
             continue;
-        for (int k = 0; k < HALVINGS; k++) {
-            const double middle = (inside + outside) / 2;
-            const struct point p = moved(member, of, middle);
-            const int there = leader(s, &p);
-            *(there == base ? &inside : &outside) = middle;
-            lead = there == base ? lead : there;
-        }
-        if ((member == offsetof(struct point, work) || member == offsetof(struct point, speed)) &&
-            !holds(s, outside + side * BEYOND, of, member == offsetof(struct point, work), lead))
-            continue;
-        report(s, input, unit, value, inverse ? value / outside : value * outside, lead);
+        look_ahead(s, w);
+        s->n++;
     }
 }
 
-static bool reckon_curve(struct build *b, const struct draft *d, struct curve *c)
+/* How soon a walk is worth a re-plan: what turns nearest, then what leads least; INFINITY: never. */
+static double order_of(const struct walk *w)
 {
-    const struct option *o = d->option;
-    *c = (struct curve){.draft = d, .feasible = o->feasible, .risk = o->scores.risk};
-    for (int k = 0; k < 3; k++) {
-        struct what_if w = what_if_expected;
-        struct reckoning r;
-        w.time = 1 + (k - 1) * REACH;
-        const bool known = k == 1 || costing_reckon(&b->day, d, &w, &r) == 0;
-        c->total[k] = k == 1 ? (double)d->base->total : known ? (double)r.total : NAN;
-        c->finish[k] = k == 1 ? d->base->schedule.finish_days : known ? r.schedule.finish_days : NAN;
-    }
-    if (!(c->total[1] > 0) || d->base->net <= 0)
-        return false;
-    c->machines = (double)d->base->machines_net / (double)d->base->net;
-    c->high_share = fmax(1, (double)o->cost.high / (double)o->cost.total);
-    c->late_days = fmax(0, (o->finish.high_days - o->finish.expected_days) * P80_OF_P90);
-    c->deadline = b->deadline_day == INT_MAX ? (double)INFINITY : (double)b->deadline_day + 1;
-    c->budget = b->budget_minor > 0 ? (double)b->budget_minor : INFINITY;
-    /* The ranking sampled what is read from a line here: where it found an option feasible, so do we. */
-    if (o->feasible) {
-        c->deadline = fmax(c->deadline, c->finish[1] + c->late_days);
-        c->budget = fmax(c->budget, c->total[1] * c->high_share);
-    }
-    return true;
+    if (w->foreseen > 0)
+        return w->foreseen * w->unit;
+    return w->margin < SAFE_LEAD && !w->lever->expensive ? LEVER_REACH + fmax(0, w->margin) : INFINITY;
 }
 
-/* The member that states the amount of work of one run. */
-static const char *amount(const struct workload *w, double *ret_value, const char **ret_unit)
+static int pursue_all(struct sweep *s)
 {
-    const struct training *t = &w->training;
-    *ret_value = t->tokens > 0 ? t->tokens : t->samples > 0 ? t->samples : t->steps;
-    *ret_unit = t->tokens > 0 ? "tokens" : t->samples > 0 ? "samples" : "steps";
-    return t->tokens > 0    ? "/workload/training/tokens"
-           : t->samples > 0 ? "/workload/training/samples"
-           : t->steps > 0   ? "/workload/training/steps"
-                            : NULL;
-}
-
-static const char *load(const struct workload *w, double *ret_value, const char **ret_unit)
-{
-    const struct serving *s = &w->serving;
-    *ret_value = s->requests_per_s > 0 ? s->requests_per_s : s->concurrency > 0 ? s->concurrency : s->users;
-    *ret_unit = s->requests_per_s > 0 ? "requests/s" : s->concurrency > 0 ? "requests" : "users";
-    return s->requests_per_s > 0 ? "/workload/serving/requests_per_s"
-           : s->concurrency > 0  ? "/workload/serving/concurrency"
-           : s->users > 0        ? "/workload/serving/users"
-                                 : NULL;
-}
-
-/* The dearest machine line of an option: whose price is walked. */
-static const struct cost_line *main_line(const struct option *o)
-{
-    const struct cost_line *most = NULL;
-    for (size_t i = 0; i < o->cost.n_lines; i++) {
-        const struct cost_line *l = &o->cost.lines[i];
-        if (l->sku && l->section != SECTION_INFERENCE_RESERVE && (!most || l->minor > most->minor))
-            most = l;
+    bool done[WALKS_MAX] = {false};
+    for (size_t round = 0; round < s->n; round++) {
+        size_t best = s->n;
+        for (size_t i = 0; i < s->n; i++)
+            if (!done[i] && isfinite(order_of(&s->walks[i])) &&
+                (best == s->n || order_of(&s->walks[i]) < order_of(&s->walks[best])))
+                best = i;
+        if (best == s->n)
+            return 0;
+        done[best] = true;
+        if (pursue(s, &s->walks[best]) != 0)
+            return -1;
     }
-    return most;
+    return 0;
 }
 
-static void walk_price(struct sweep *s, size_t i)
+static void tell(const struct sweep *s, const struct walk *w, struct plan *plan)
 {
-    const struct cost_line *l = main_line(s->curves[i].draft->option);
-    if (!l)
-        return;
-    for (size_t k = 0; k < i; k++) {
-        const struct cost_line *other = main_line(s->curves[k].draft->option);
-        if (other && other->sku == l->sku)
-            return; /* one machine, one price: it moves both */
+    const struct lever *l = w->lever;
+    struct sensitivity *r = &plan->sensitivities[plan->n_sensitivities++];
+    const bool confirmed = settled(w);
+    const int turn = confirmed ? w->other : w->foreseen;
+    const double beyond = factor_at(w, turn), before = factor_at(w, turn - 1);
+    *r = (struct sensitivity){.input = l->path, .unit = l->unit, .now = l->now, .confirmed = confirmed};
+    r->turning_point = l->whole ? round(l->now * beyond) : l->now * (beyond + before) / 2;
+    if (confirmed && w->then_feasible) {
+        memcpy(r->recommended_then, w->then_label, sizeof r->recommended_then);
+        r->title_then = w->then_title;
+    } else if (!confirmed && w->lead > 0) {
+        const struct option *o = s->model.curves[w->lead].draft->option;
+        memcpy(r->recommended_then, o->label, sizeof r->recommended_then);
+        r->title_then = o->title;
     }
-    const char *input = arena_printf(s->b->arena, "/skus/%s/price", l->sku->id);
-    const char *unit = arena_printf(s->b->arena, "%s/%s", s->b->day.currency, price_unit_name(l->unit));
-    walk(s, offsetof(struct point, price), i, input, unit, (double)l->unit_price_micros / MONEY_MICROS, false);
 }
 
-static void walk_all(struct sweep *s)
+/* A turn that planning again found, or one that the model foresees where no re-plan has spoken against it. */
+static bool is_told(const struct walk *w)
 {
-    const struct workload *w = s->b->workload;
-    const struct estimate *e = s->curves[0].draft->estimate;
-    const char *unit;
-    double value;
-    const char *input = s->b->trains ? amount(w, &value, &unit) : NULL;
-    if (input)
-        walk(s, offsetof(struct point, work), 0, input, unit, value, false);
-    for (size_t i = 0; i < s->n && i < 2; i++)
-        walk_price(s, i);
-    if (s->b->trains && e && e->has_training) {
-        const bool tokens = e->training.tokens_per_s > 0;
-        walk(s, offsetof(struct point, speed), 0,
-             tokens ? "/workload/measured/tokens_per_s" : "/workload/measured/samples_per_s",
-             tokens ? "tokens/s" : "samples/s", tokens ? e->training.tokens_per_s : e->training.samples_per_s, true);
-    }
-    input = s->b->serves ? load(w, &value, &unit) : NULL;
-    if (input)
-        walk(s, offsetof(struct point, load), 0, input, unit, value, false);
-    if (s->b->deadline_day != INT_MAX)
-        walk(s, offsetof(struct point, deadline), 0, "/workload/constraints/deadline_on", "days",
-             s->b->deadline_day + 1, false);
-    if (s->b->budget_minor > 0)
-        walk(s, offsetof(struct point, budget), 0, "/workload/constraints/budget", s->b->day.currency,
-             (double)s->b->budget_minor / MONEY_MINOR, false);
+    if (settled(w))
+        return w->other > 0;
+    return w->foreseen > 0 && w->same < w->foreseen && (w->other == 0 || w->other >= w->foreseen);
 }
 
 int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
-    struct sweep s = {.b = b, .plan = plan};
-    if (ranked->n == 0 || !ranked->items[0]->option || !ranked->items[0]->option->feasible)
+    struct lever levers[LEVERS_MAX];
+    struct sweep s = {.b = b, .err = err};
+    if (ranked->n == 0 || !ranked->items[0]->option->feasible || !lever_model_make(b, ranked, &s.model))
         return 0;
-    s.out = arena_array(b->arena, SENSITIVITY_MAX, sizeof *s.out);
-    if (!s.out)
+    plan->sensitivities = arena_array(b->arena, WALKS_MAX, sizeof *plan->sensitivities);
+    s.scratch = arena_new(SCRATCH_BYTES);
+    if (!plan->sensitivities || !s.scratch) {
+        arena_free(s.scratch);
         return err_set(err, ERR_NOMEM, "sensitivities do not fit");
-    plan->sensitivities = s.out;
-    for (size_t i = 0; i < ranked->n && s.n < SENSITIVITY_OPTIONS; i++)
-        if (reckon_curve(b, ranked->items[i], &s.curves[s.n]))
-            s.n++;
-    if (s.n < 2 || s.curves[0].draft != ranked->items[0])
-        return 0;
-    candidate_weights(b, &s.weight_cost, &s.weight_time, &s.weight_risk);
-    if (leader(&s, &now) == 0)
-        walk_all(&s);
-    return 0;
+    }
+    const size_t n = levers_of(b, ranked, levers, LEVERS_MAX);
+    for (size_t i = 0; i < n; i++)
+        add_walks(&s, &levers[i]);
+    const int rc = pursue_all(&s);
+    for (size_t i = 0; rc == 0 && i < s.n; i++)
+        if (is_told(&s.walks[i]))
+            tell(&s, &s.walks[i], plan);
+    arena_free(s.scratch);
+    return rc;
 }

@@ -203,6 +203,16 @@ static double percentile(const float *values, double share)
     return (double)nth(copy, SOBOL_POINTS, (int)(share * (SOBOL_POINTS - 1) + 0.5));
 }
 
+/* The least value that at least this share of the points keeps within. */
+static double percentile_from_above(const float *values, double share)
+{
+    float copy[SOBOL_POINTS];
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        copy[i] = values[i];
+    const int k = (int)ceil(share * SOBOL_POINTS) - 1;
+    return (double)nth(copy, SOBOL_POINTS, k < 0 ? 0 : k < SOBOL_POINTS ? k : SOBOL_POINTS - 1);
+}
+
 static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
 {
     int64_t low = llround(percentile(s->total, 0.1)), high = llround(percentile(s->total, 0.9));
@@ -210,6 +220,7 @@ static void answer_spread(const struct build *b, struct option *o, const struct 
     o->cost.high = high > o->cost.total ? high : o->cost.total;
     o->finish.low_days = fmin(ceil(percentile(s->finish, 0.1) - 0.01), o->finish.expected_days);
     o->finish.high_days = fmax(ceil(percentile(s->finish, 0.9) - 0.01), o->finish.expected_days);
+    o->finish.confident_days = ceil(percentile_from_above(s->finish, b->a.deadline_confidence) - 0.01);
     o->finish.deadline_probability = NAN;
     if (b->deadline_day == INT_MAX)
         return;
@@ -217,6 +228,43 @@ static void answer_spread(const struct build *b, struct option *o, const struct 
     for (int i = 0; i < SOBOL_POINTS; i++)
         in_time += ceil((double)s->finish[i] - 0.01) <= b->deadline_day + 1;
     o->finish.deadline_probability = (double)in_time / SOBOL_POINTS;
+}
+
+/* One end of everything that is sampled: z standard deviations of the worst (z > 0) or the best. */
+static bool reckon_end(const struct build *b, const struct draft *d, const struct option_sample *o, double z,
+                       double *ret_finish, double *ret_total)
+{
+    struct what_if w = what_if_expected;
+    struct reckoning r;
+    w.time = exp(z * (z < 0 ? -o->log_fast : o->log_slow) * (o->speed_common + o->speed_own)) * (1 + o->failures * z);
+    if (costing_reckon(&b->day, d, &w, &r) != 0)
+        return false;
+    const double price = (o->price_common + o->price_own) * z;
+    const double load = d->reserve != NULL ? reserve_plan_change(&b->a, d->reserve, load_at(b, z)) : 0;
+    *ret_finish = r.schedule.finish_days;
+    *ret_total = ((double)r.total) * (1 + fmax(-1, price)) + load * (1 + o->tax);
+    return true;
+}
+
+/* Where only the order is asked, the sample decides queues and what may or may not keep a limit. What keeps them at
+ * its worst, and what misses the deadline at its best, is settled without. */
+static bool settled(const struct build *b, struct draft *d, const struct option_sample *o, double far)
+{
+    double finish, total;
+    const bool has_deadline = b->deadline_day != INT_MAX, has_budget = b->budget_minor > 0;
+    if (!b->order_only || d->queue_jobs > 0)
+        return false;
+    if (!has_deadline && !has_budget)
+        return true;
+    if (reckon_end(b, d, o, far, &finish, &total) && (!has_deadline || finish <= b->deadline_day + 1) &&
+        (!has_budget || total <= (double)b->budget_minor)) {
+        d->option->finish.deadline_probability = has_deadline ? 1 : NAN;
+        return true;
+    }
+    if (!has_deadline || !reckon_end(b, d, o, -far, &finish, &total) || finish <= b->deadline_day + 2)
+        return false;
+    d->option->finish.deadline_probability = 0;
+    return true;
 }
 
 static void answer_cheapest(const struct option_list *l, const struct spread *spreads)
@@ -244,6 +292,8 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
         struct option_sample o = {.s = &s, .bands = uncertainty_bands(b, d)};
         double far = s.normal[SOBOL_POINTS - 1] / Z90;
         prepare(b, d, &o);
+        if (settled(b, l->items[j], &o, s.normal[SOBOL_POINTS - 1]))
+            continue;
         sobol_dimension(DIM_OWN + 2 * (int)j, o.own_speed);
         sobol_dimension(DIM_OWN + 1 + 2 * (int)j, o.own_price);
         draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
@@ -253,7 +303,8 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
             sample_point(b, d, &o, i, &spreads[j]);
         answer_spread(b, d->option, &spreads[j]);
     }
-    answer_cheapest(l, spreads);
+    if (!b->order_only)
+        answer_cheapest(l, spreads);
     *ret_spreads = spreads;
     return 0;
 }

@@ -82,6 +82,7 @@ struct phase {
 
 struct finish {
     double low_days, expected_days, high_days;
+    double confident_days; /* by when it is done with `deadline_confidence` */
     date_t finish_on;
     bool has_deadline, meets_deadline;
     double deadline_probability; /* NAN without a deadline */
@@ -229,11 +230,15 @@ struct attribution {
     size_t n_parts;
 };
 
-/* input: JSON Pointer of the workload member, or "/skus/ID/price". Within 25 % of what it is now. */
+/* input: JSON Pointer of the workload member; "/skus/ID/price" and "/networks/ID/price" (all tariffs alike); or
+ * "/gpus/ID/tokens_per_s", a speed that is reckoned and not measured. Within 25 % of what it is now. confirmed:
+ * planning again just before and just beyond it recommends differently; otherwise it is read from lines. */
 struct sensitivity {
     const char *input;
     double turning_point;
-    char recommended_then[4];
+    bool confirmed;
+    char recommended_then[4]; /* "": none of these options, or nothing feasible */
+    struct note title_then;   /* code NULL: nothing is feasible then */
     const char *unit;
     double now;
 };

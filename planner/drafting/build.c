@@ -182,12 +182,34 @@ static int estimate_work(struct build *b, const struct shape *shape, struct esti
     return training_estimate(b->training_k, &r, b->arena, ret, err);
 }
 
+/* An estimate of runs that take `by` times as long because the card is slower. */
+static void slow_down(struct estimate *e, double by)
+{
+    struct training_estimate *t = &e->training;
+    t->step_time_s *= by;
+    t->wall_hours *= by;
+    t->gpu_hours *= by;
+    t->tokens_per_s /= by;
+    t->tokens_per_s_per_gpu /= by;
+    t->tokens_per_s_per_gpu_low /= by;
+    t->tokens_per_s_per_gpu_high /= by;
+    t->samples_per_s /= by;
+}
+
+static bool is_slowed(const struct slowdown *s, const struct gpu *gpu)
+{
+    return s->by > 0 && (s->gpu == NULL || s->gpu == gpu);
+}
+
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err)
 {
     struct physics_entry **head = &b->physics[bucket_of(b, shape)];
-    for (const struct physics_entry *e = *head; e != NULL; e = e->next)
-        if (same_shape(&e->shape, shape))
+    for (struct physics_entry *e = *head; e != NULL; e = e->next)
+        if (same_shape(&e->shape, shape)) {
+            b->n_physics += e->inherited;
+            e->inherited = false;
             return e->estimate;
+        }
     struct estimate *estimate = arena_alloc(b->arena, sizeof *estimate);
     struct physics_entry *entry = arena_alloc(b->arena, sizeof *entry);
     if (estimate == NULL || entry == NULL) {
@@ -196,10 +218,45 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
     }
     if (estimate_work(b, shape, estimate, err) != 0)
         return NULL;
+    if (is_slowed(&b->slowdown, shape->gpu))
+        slow_down(estimate, b->slowdown.by);
     b->n_physics++;
-    *entry = (struct physics_entry){*shape, estimate, *head};
+    *entry = (struct physics_entry){*shape, estimate, *head, false};
     *head = entry;
     return estimate;
+}
+
+/* The estimate itself, or a copy of it for another amount of work or a slower card; NULL: no room. */
+static const struct estimate *inherit_one(const struct estimate *e, double work, double slower, struct arena *arena)
+{
+    if (same_number(work, 1) && same_number(slower, 1))
+        return e;
+    struct estimate *own = arena_alloc(arena, sizeof *own);
+    if (own == NULL)
+        return NULL;
+    *own = *e;
+    own->training.wall_hours *= work;
+    own->training.gpu_hours *= work;
+    slow_down(own, slower);
+    return own;
+}
+
+int build_inherit_physics(const struct build *from, double work, struct build *to)
+{
+    for (int i = 0; i < PHYSICS_BUCKETS; i++) {
+        struct physics_entry **at = &to->physics[i];
+        for (const struct physics_entry *e = from->physics[i]; e != NULL; e = e->next) {
+            double slower = is_slowed(&to->slowdown, e->shape.gpu) ? to->slowdown.by : 1;
+            struct physics_entry *own = arena_alloc(to->arena, sizeof *own);
+            const struct estimate *estimate = inherit_one(e->estimate, work, slower, to->arena);
+            if (own == NULL || estimate == NULL)
+                return -1;
+            *own = (struct physics_entry){e->shape, estimate, NULL, true};
+            *at = own;
+            at = &own->next;
+        }
+    }
+    return 0;
 }
 
 bool build_stops(const struct err *err)

@@ -20,6 +20,13 @@ struct physics_entry {
     struct shape shape;
     const struct estimate *estimate;
     struct physics_entry *next;
+    bool inherited; /* from the plan that is planned again, and not asked for yet */
+};
+
+/* Cards that a re-plan takes to be slower or faster than reckoned. by: multiplier on time; 0 = none. */
+struct slowdown {
+    const struct gpu *gpu; /* NULL = all */
+    double by;
 };
 
 /* What a supplier's tier adds to the work (quality.h). */
@@ -59,7 +66,10 @@ struct build {
     struct note_list warnings;
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
-    bool lean; /* a re-plan inside a plan: fewer candidates, no take-away */
+    bool lean;       /* a re-plan inside a plan: fewer candidates, no take-away */
+    bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
+    struct slowdown slowdown;
+    double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
 };
 
 /* Resolves defaults, overrides, dates, the market and the budget; *b must stay where it is, parts of it point into it.
@@ -70,6 +80,10 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
 /* The whole job (training, embedding or custom) on one shape; NULL with *err filled when physics refuses (ERR_RANGE,
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
+
+/* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
+ * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */
+int build_inherit_physics(const struct build *from, double work, struct build *to);
 
 /* True where an error of build_physics is about the request (a reading above physics) or about us, not about one shape.
  */

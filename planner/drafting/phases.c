@@ -23,6 +23,37 @@ static int64_t unit_cost(const struct draft_group *g, int days)
     return net;
 }
 
+/* Some single rate keeps the limit, so the cheapest cover does. */
+static bool surely_within(const struct draft_group *g, int days, int64_t limit)
+{
+    for (size_t i = 0; i < g->offer->n_rates; i++) {
+        const struct rate *r = &g->offer->rates[i];
+        if (r->per_card != g->by_card || r->mode == MODE_SPOT)
+            continue;
+        const double permits = r->days > 0 ? ceil((double)days / r->days) : 24.0 * days;
+        const double micros = permits * (double)r->quantity_milli / 1000 * (double)r->unit_micros;
+        if (micros / 1e4 * (g->by_card ? g->cards : 1) < (double)limit - 1)
+            return true;
+    }
+    return false;
+}
+
+static bool within(const struct draft_group *g, int days, int64_t limit)
+{
+    return surely_within(g, days, limit) || unit_cost(g, days) <= limit;
+}
+
+/* The most days from `least` up, below `too_many`, that keep the limit (more days never cost less); `least` where none
+ * does. */
+static int most_within(const struct draft_group *g, int least, int too_many, int64_t limit)
+{
+    while (too_many - least > 1) {
+        const int middle = (least + too_many) / 2;
+        *(within(g, middle, limit) ? &least : &too_many) = middle;
+    }
+    return least;
+}
+
 int64_t phases_validate_limit(const struct build *b, const struct draft *d, int train_group, int train_units)
 {
     double limit = (double)b->budget_minor * b->a.validate_budget_share;
@@ -44,10 +75,9 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
     }
     double days = round(b->a.validate_days), least = fmin(days, b->a.validate_days_min);
     int64_t limit = phases_validate_limit(b, d, train_group, train_units);
-    if (limit <= 0 || unit_cost(&d->groups[home], (int)days) <= limit)
+    if (limit <= 0 || within(&d->groups[home], (int)days, limit))
         return days;
-    while (days > least && unit_cost(&d->groups[home], (int)days) > limit)
-        days--;
+    days = most_within(&d->groups[home], (int)least, (int)days, limit);
     struct note *n = note_num(note_add(reasons, "validate_limit"), "days", days);
     note_money(note_num(n, "planned_days", b->a.validate_days), "limit", limit);
     return days;

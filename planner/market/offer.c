@@ -17,6 +17,15 @@ static bool usable(const struct price *p, date_t on)
     return in_force(p, on) && p->state != PRICE_QUOTE_ONLY && (p->micros > 0 || p->free_of_charge);
 }
 
+/* A re-plan may ask what another price would change. */
+static int64_t repriced(const struct reprice *r, const struct price *p, int64_t micros)
+{
+    if (!(r->factor > 0) || p->subject != r->subject)
+        return micros;
+    const char *id = p->sku != NULL ? p->sku->id : p->subject_id;
+    return id != NULL && strcmp(id, r->id) == 0 ? llround((double)micros * r->factor) : micros;
+}
+
 /* Quoted micros -> plan currency, net of tax. */
 static int net_micros(const struct trade_day *day, const struct price *p, int64_t tax_bp, int64_t *ret)
 {
@@ -26,7 +35,10 @@ static int net_micros(const struct trade_day *day, const struct price *p, int64_
         return -1;
     if (catalog_fx(day->catalog, p->currency, day->currency, day->as_of, &rate, &rate_on) != 0)
         return -1;
-    return money_convert(micros, rate, ret);
+    if (money_convert(micros, rate, &micros) != 0)
+        return -1;
+    *ret = repriced(&day->reprice, p, micros);
+    return 0;
 }
 
 /* How many days one permit of this price covers and how many of its units that takes; -1: no way to rent. */

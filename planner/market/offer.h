@@ -13,6 +13,13 @@ enum { OFFER_RATES_MAX = 12 };
 /* Tax code of rented compute where nothing else is said (docs/plans.md). */
 #define TAX_CODE_DEFAULT "service_6"
 
+/* A price that a re-plan changes: every tariff of a SKU, or of a network. factor 0 = none. */
+struct reprice {
+    enum price_subject subject;
+    const char *id;
+    double factor;
+};
+
 /* The day that prices are read on, and the terms they are read by. */
 struct trade_day {
     const struct catalog *catalog;
@@ -20,6 +27,7 @@ struct trade_day {
     date_t as_of;
     char currency[4]; /* of every amount */
     bool allow_spot;
+    struct reprice reprice;
 };
 
 /* One way of paying for one unit (a whole node, or one card where the SKU is sold by the card). */

@@ -1,0 +1,16 @@
+/* contest.h — options of some kinds, reckoned, held to the limits and put in order: a plan before its words, and what
+ * a re-plan is. */
+#ifndef SUANPAN_PLANNER_ADVICE_CONTEST_H
+#define SUANPAN_PLANNER_ADVICE_CONTEST_H
+
+#include "planner/advice/uncertainty.h"
+
+struct contest {
+    struct option_list list; /* best first; each draft has its option */
+    struct spread *spreads;  /* in the same order */
+};
+
+/* kinds: mask of 1 << enum option_kind. The reserve of `b` is in place. */
+int contest_hold(struct build *b, unsigned kinds, struct contest *ret, struct err *err);
+
+#endif

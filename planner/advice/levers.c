@@ -1,0 +1,186 @@
+/* levers.c — see levers.h: the inputs of a request, and how each is moved. */
+#include "planner/advice/levers.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/money.h"
+
+const double LEVER_REACH = 0.25;
+
+enum { RUNS_LEAST = 4 }; /* a quarter of fewer is no whole run */
+
+struct lever_list {
+    struct build *b;
+    struct lever *items;
+    size_t n, max;
+    struct lever nowhere; /* what is no lever is written to */
+};
+
+static struct lever *add(struct lever_list *l, enum lever_kind kind, const char *path, const char *unit, double now)
+{
+    if (path == NULL || !(now > 0) || l->n == l->max)
+        return &l->nowhere;
+    l->items[l->n] = (struct lever){.kind = kind, .path = path, .unit = unit, .now = now};
+    return &l->items[l->n++];
+}
+
+static void add_work(struct lever_list *l)
+{
+    const struct training *t = &l->b->workload->training;
+    if (!l->b->trains)
+        return;
+    if (t->tokens > 0)
+        add(l, LEVER_WORK, "/workload/training/tokens", "tokens", t->tokens);
+    else if (t->samples > 0)
+        add(l, LEVER_WORK, "/workload/training/samples", "samples", t->samples);
+    else
+        add(l, LEVER_WORK, "/workload/training/steps", "steps", t->steps);
+    if (l->b->training.runs >= RUNS_LEAST)
+        add(l, LEVER_RUNS, "/workload/training/runs", "runs", l->b->training.runs)->whole = true;
+}
+
+/* A measured speed is the request's; one that is reckoned is of the card that leads. */
+static void add_speed(struct lever_list *l, const struct draft *first)
+{
+    const struct measured *m = &l->b->workload->measured;
+    const struct estimate *e = first->estimate;
+    if (!l->b->trains || e == NULL || !e->has_training)
+        return;
+    if (m->stated && m->step_time_s > 0)
+        add(l, LEVER_SPEED, "/workload/measured/step_time_s", "s", m->step_time_s)->inverse = true;
+    else if (m->stated && m->tokens_per_s > 0)
+        add(l, LEVER_SPEED, "/workload/measured/tokens_per_s", "tokens/s", m->tokens_per_s);
+    else if (m->stated && m->samples_per_s > 0)
+        add(l, LEVER_SPEED, "/workload/measured/samples_per_s", "samples/s", m->samples_per_s);
+    else {
+        const bool tokens = e->training.tokens_per_s > 0;
+        const char *path =
+            arena_printf(l->b->arena, "/gpus/%s/%s", first->shape.gpu->id, tokens ? "tokens_per_s" : "samples_per_s");
+        add(l, LEVER_SPEED, path, tokens ? "tokens/s" : "samples/s",
+            tokens ? e->training.tokens_per_s : e->training.samples_per_s)
+            ->gpu = first->shape.gpu;
+    }
+}
+
+/* The dearest line of an option's machines: its unit price stands for the SKU's. */
+static const struct cost_line *main_line(const struct option *o, bool trains)
+{
+    const struct cost_line *most = NULL;
+    for (size_t i = 0; i < o->cost.n_lines; i++) {
+        const struct cost_line *c = &o->cost.lines[i];
+        if (c->sku && (!trains || c->section != SECTION_INFERENCE_RESERVE) && (!most || c->minor > most->minor))
+            most = c;
+    }
+    return most;
+}
+
+static void add_price(struct lever_list *l, enum price_subject subject, const char *id, const struct cost_line *line)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].kind == LEVER_PRICE && l->items[i].reprice.subject == subject &&
+            strcmp(l->items[i].reprice.id, id) == 0)
+            return; /* one machine, one price: it moves every option on it */
+    const char *path = arena_printf(l->b->arena, "/%s/%s/price", subject == SUBJECT_SKU ? "skus" : "networks", id);
+    const char *unit = arena_printf(l->b->arena, "%s/%s", l->b->day.currency, price_unit_name(line->unit));
+    struct lever *p = add(l, LEVER_PRICE, path, unit, (double)line->unit_price_micros / MONEY_MICROS);
+    p->reprice = (struct reprice){subject, id, 1};
+    p->expensive = subject == SUBJECT_SKU && l->b->reserve.offer != NULL && l->b->reserve.offer->sku == line->sku;
+}
+
+static void add_prices(struct lever_list *l, const struct option_list *ranked)
+{
+    for (size_t i = 0; i < ranked->n && i < 2; i++) {
+        const struct option *o = ranked->items[i]->option;
+        const struct cost_line *line = main_line(o, l->b->trains);
+        if (line)
+            add_price(l, SUBJECT_SKU, line->sku->id, line);
+    }
+}
+
+static void add_fabric(struct lever_list *l, const struct option_list *ranked)
+{
+    for (size_t i = 0; i < ranked->n && i < 2; i++) {
+        const struct cost *c = &ranked->items[i]->option->cost;
+        for (size_t k = 0; k < c->n_lines; k++)
+            if (c->lines[k].section == SECTION_NETWORK && c->lines[k].price &&
+                c->lines[k].price->subject == SUBJECT_NETWORK && c->lines[k].price->subject_id)
+                add_price(l, SUBJECT_NETWORK, c->lines[k].price->subject_id, &c->lines[k]);
+    }
+}
+
+static void add_service(struct lever_list *l)
+{
+    const struct serving *s = &l->b->workload->serving;
+    if (!l->b->serves)
+        return;
+    struct lever *load =
+        s->requests_per_s > 0 ? add(l, LEVER_LOAD, "/workload/serving/requests_per_s", "requests/s", s->requests_per_s)
+        : s->concurrency > 0  ? add(l, LEVER_LOAD, "/workload/serving/concurrency", "requests", s->concurrency)
+                              : add(l, LEVER_LOAD, "/workload/serving/users", "users", s->users);
+    load->expensive = true;
+    if (s->months_stated)
+        add(l, LEVER_MONTHS, "/workload/serving/months", "months", s->months)->expensive = true;
+}
+
+size_t levers_of(struct build *b, const struct option_list *ranked, struct lever *ret, size_t max)
+{
+    struct lever_list l = {.b = b, .items = ret, .max = max};
+    if (ranked->n == 0)
+        return 0;
+    add_work(&l);
+    add_speed(&l, ranked->items[0]);
+    if (b->deadline_day != INT_MAX)
+        add(&l, LEVER_DEADLINE, "/workload/constraints/deadline_on", "days", b->deadline_day + 1)->whole = true;
+    if (b->budget_minor > 0)
+        add(&l, LEVER_BUDGET, "/workload/constraints/budget", b->day.currency, (double)b->budget_minor / MONEY_MINOR);
+    add_prices(&l, ranked);
+    add_service(&l);
+    add_fabric(&l, ranked);
+    add(&l, LEVER_EGRESS, "/workload/constraints/egress_gb", "GB", b->workload->constraints.egress_gb);
+    return l.n;
+}
+
+void lever_apply(const struct build *b, const struct lever *l, double factor, struct workload *w,
+                 struct replan_ask *ask)
+{
+    struct training *t = &w->training;
+    struct serving *s = &w->serving;
+    *w = *b->workload;
+    *ask = (struct replan_ask){.workload = w, .kinds = ~0u};
+    switch (l->kind) {
+    case LEVER_WORK:
+        t->tokens *= factor;
+        t->samples *= factor;
+        t->steps *= factor;
+        break;
+    case LEVER_RUNS:
+        t->runs = (int)lround(l->now * factor);
+        break;
+    case LEVER_SPEED:
+        ask->slowdown = (struct slowdown){l->gpu, l->inverse ? factor : 1 / factor};
+        break;
+    case LEVER_PRICE:
+        ask->reprice = l->reprice;
+        ask->reprice.factor = factor;
+        break;
+    case LEVER_LOAD:
+        s->requests_per_s *= factor;
+        s->concurrency *= factor;
+        s->users *= factor;
+        break;
+    case LEVER_MONTHS:
+        s->months *= factor;
+        break;
+    case LEVER_EGRESS:
+        w->constraints.egress_gb *= factor;
+        break;
+    case LEVER_DEADLINE:
+        w->constraints.deadline_on = b->start + (date_t)lround(l->now * factor) - 1;
+        break;
+    case LEVER_BUDGET:
+        w->constraints.budget_minor = llround((double)w->constraints.budget_minor * factor);
+        break;
+    }
+}
