@@ -98,7 +98,8 @@ static int add_validate(struct build *b, struct draft *d, int home, int train_gr
         return -1;
     s->hours = 24 * validate_days(b, d, home, train_group, train_units, &s->reasons);
     if (s->hours > 0 && d->estimate != NULL) {
-        const struct estimate *e = d->estimate;
+        /* One machine is measured: what a card does there, not among many machines. */
+        const struct estimate *e = d->one_node != NULL && d->one_node->fits != FITS_NO ? d->one_node : d->estimate;
         bool trains = e->has_training && e->training.tokens_per_s_per_gpu_low > 0;
         set_gate(s, trains ? "gate_validate" : "gate_validate_memory", trains ? "tokens_per_s_per_gpu" : "memory_gb",
                  trains ? e->training.tokens_per_s_per_gpu_low : e->memory.usable_gb);

@@ -108,7 +108,15 @@ static struct note *note_of_item(struct note_list *l, const char *code, const ch
     return note_text(note_add(l, code), "item", item);
 }
 
-/* Every price of the bill that is not firm, or old, is told with what it is of. */
+static date_t last_day(const struct option *o)
+{
+    date_t last = 0;
+    for (size_t i = 0; i < o->n_phases; i++)
+        last = o->phases[i].end_on > last ? o->phases[i].end_on : last;
+    return last;
+}
+
+/* Every price of the bill that is not firm, or old, or ends before the plan does, is told with what it is of. */
 static void answer_prices(struct build *b, struct option *o)
 {
     for (size_t i = 0; i < o->cost.n_lines; i++) {
@@ -120,6 +128,8 @@ static void answer_prices(struct build *b, struct option *o)
             note_of_item(&o->warnings, "price_illustrative", of);
         if (p->state == PRICE_DERIVED)
             note_text(note_of_item(&o->warnings, "price_derived", of), "rule", p->rule);
+        if (p->effective_to != DATE_NONE && p->effective_to <= last_day(o))
+            note_date(note_of_item(&o->warnings, "price_expires", of), "until", p->effective_to - 1);
         int age = p->observed_on != DATE_NONE ? b->day.as_of - p->observed_on : 0;
         if (age > (int)b->a.price_stale_days) {
             struct note *n = note_of_item(&o->warnings, "price_stale", of);

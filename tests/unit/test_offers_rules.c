@@ -235,6 +235,180 @@ Test(rules, spot_never_in_the_last_mile)
     done();
 }
 
+/* A service may not vanish: its reserve is never paid by spot, however cheap that is. */
+Test(rules, spot_never_serves)
+{
+    market(PRICES HOURLY("100") "s,sku,node,,,spot,,CNY,node_hour,1,no,," TODAY);
+    work_for(240);
+    w.constraints.allow_spot = true;
+    w.serving.stated = true;
+    w.serving.requests_per_s = 1;
+    w.serving.months = 1;
+    struct plan p = plan_it();
+    cr_expect_not_null(line_at(first(&p), MODE_SPOT, SECTION_COMPUTE), "the job takes it");
+    cr_expect_null(line_at(first(&p), MODE_SPOT, SECTION_INFERENCE_RESERVE));
+    cr_expect_not_null(line_at(first(&p), MODE_HOURLY, SECTION_INFERENCE_RESERVE));
+    done();
+}
+
+/* A price of the bill that ends before the plan does is told, with its last day. */
+Test(rules, price_expires)
+{
+    const struct {
+        const char *to;
+        bool told;
+    } cases[] = {{"2027-01-05", true}, {"2027-06-01", false}, {"", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char prices[600];
+        snprintf(prices, sizeof prices,
+                 PRICES "h,sku,node,,,hourly,,CNY,node_hour,100,no,,,2026-11-01,%s,2026-11-20,firm,,test,high\n",
+                 cases[i].to);
+        market(prices);
+        work_for(240);
+        struct plan p = plan_it();
+        const struct note *n = note_find(&first(&p)->warnings, "price_expires");
+        cr_expect_eq(n != NULL, cases[i].told, "until %s", cases[i].to);
+        done();
+    }
+}
+
+/* Figures of each option, of the machine that trains: a month against hours, a year against months. */
+Test(rules, break_even_per_option)
+{
+    market(PRICES HOURLY("100") MONTHLY("46000") "y,sku,node,,,annual,12,CNY,node_year,414000,no,," TODAY);
+    work_for(10);
+    struct plan p = plan_it();
+    cr_expect_float_eq(first(&p)->monthly_beats_hourly_after_hours, 460, 1e-9);
+    cr_expect_float_eq(first(&p)->annual_beats_monthly_after_months, 9, 1e-9);
+    cr_expect_float_eq(p.monthly_beats_hourly_after_hours, 460, 1e-9);
+    done();
+    market(PRICES HOURLY("100"));
+    work_for(10);
+    p = plan_it();
+    cr_expect(isnan(first(&p)->monthly_beats_hourly_after_hours), "no month is sold");
+    done();
+}
+
+/* With every way of paying on sale a job never costs more than with the best of them alone. */
+Test(rules, never_dearer_than_the_best_single_mode)
+{
+    static const char *const modes[] = {
+        PRICES HOURLY("100"),
+        PRICES MONTHLY("46000"),
+        PRICES "y,sku,node,,,annual,12,CNY,node_year,414000,no,," TODAY,
+        PRICES HOURLY("100") MONTHLY("46000") "y,sku,node,,,annual,12,CNY,node_year,414000,no,," TODAY,
+    };
+    for (int hours = 5; hours < 12000; hours = hours * 17 / 10 + 3) {
+        int64_t least = INT64_MAX, all = 0;
+        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+            market(modes[i]);
+            overrides[1].value = 0.35;
+            work_for(hours);
+            struct plan p = plan_it();
+            if (i < 3)
+                least = first(&p)->cost.net < least ? first(&p)->cost.net : least;
+            else
+                all = first(&p)->cost.net;
+            done();
+        }
+        cr_expect_leq(all, least, "%d h: %ld, one mode alone %ld", hours, (long)all, (long)least);
+    }
+}
+
+/* Debugging on two cards and training on all eight: the two cards' month serves both, and is one line. */
+Test(rules, phases_share_a_commitment)
+{
+    skus = "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
+           "nvme_gb,tax_code,source,source_date,confidence\n"
+           "node,idc,hefei,a100-sxm4-80g,8,yes,1,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n";
+    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY "m,sku,node,,,monthly,1,CNY,gpu_month,3000,no,," TODAY);
+    w.model = *catalog_model(catalog, "qwen2.5-7b");
+    w.measured = (struct measured){.stated = false};
+    w.training.tokens = 3e9;
+    w.priority = PRIORITY_FASTEST;
+    overrides[1].value = 0.35;
+    struct plan p = plan_it();
+    const struct option *o = first(&p);
+    const struct phase *validate = phase_at(o, PHASE_VALIDATE), *develop = phase_at(o, PHASE_DEVELOP);
+    const struct phase *train = phase_at(o, PHASE_TRAIN);
+    cr_assert_eq(train->gpus, 8);
+    cr_assert_lt(validate->gpus, 8, "validation needs fewer cards");
+    cr_assert_lt(train->end_on - w.constraints.start_on, 30, "all of it within a month of the first day");
+    /* By hand: cards 1..k by the month if their hours are worth it, the others by the hour for the run. */
+    const int64_t run = (int64_t)ceil(train->hours), before = 14 * 24 + (int64_t)develop->hours;
+    const int64_t home = 1000 * (before + run) < 300000 ? 1000 * (before + run) : 300000;
+    cr_expect_eq(o->cost.net, validate->gpus * home + (8 - validate->gpus) * 1000 * run, "%ld", (long)o->cost.net);
+    cr_expect_eq(home, 300000, "the month is worth it");
+    const struct cost_line *month = line_at(o, MODE_MONTHLY, SECTION_COMPUTE);
+    cr_assert_not_null(month);
+    cr_expect_eq(month->quantity_milli, 1000 * validate->gpus);
+    cr_expect_float_eq(month->unused_share, 1 - (double)(before + run) / 720, 1e-9);
+    cr_expect_gt(train->minor, (8 - validate->gpus) * 1000 * run, "training carries its part of the month");
+    done();
+    skus = SKU("30720", "ib");
+}
+
+/* A gate's saving is the whole sum less what has been paid when it is reached: hours worked, months begun. */
+Test(rules, a_gate_saves_what_is_paid_later)
+{
+    const struct {
+        const char *prices;
+        enum phase_code gate;
+        int64_t spent; /* up to and with the gate's phase: by hand */
+    } cases[] = {
+        {PRICES HOURLY("100"), PHASE_VALIDATE, 14 * 24 * 10000},
+        {PRICES HOURLY("100"), PHASE_DEVELOP, (14 * 24 + 10 * 10) * 10000},
+        {PRICES MONTHLY("46000"), PHASE_VALIDATE, 4600000},  /* the first month has begun */
+        {PRICES MONTHLY("46000"), PHASE_DEVELOP, 4600000}, /* day 24 is still in it */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(cases[i].prices);
+        w.measured.gpu = "h100-sxm5-80g"; /* so that validation takes place */
+        w.training.tokens = 2e9;
+        overrides[1].value = 0.35;
+        w.serving.stated = true;
+        w.serving.requests_per_s = 1;
+        w.serving.months = 3;
+        struct plan p = plan_it();
+        const struct option *o = first(&p);
+        const struct phase *gate = phase_at(o, cases[i].gate), *develop = phase_at(o, PHASE_DEVELOP);
+        cr_assert(gate != NULL && gate->has_gate);
+        int64_t spent = cases[i].spent;
+        if (cases[i].gate == PHASE_DEVELOP && i == 1)
+            spent = (int64_t)(14 * 24 + develop->hours) * 10000;
+        cr_expect_eq(gate->gate.saved_minor, o->cost.net - spent, "case %zu: %ld of %ld", i,
+                     (long)gate->gate.saved_minor, (long)o->cost.net);
+        done();
+    }
+}
+
+/* A year of service: the base by the year, what the peak adds by the hour. */
+Test(rules, annual_baseline_with_elastic_burst)
+{
+    skus = "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
+           "nvme_gb,tax_code,source,source_date,confidence\n"
+           "node,idc,hefei,a100-sxm4-80g,8,yes,4,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n";
+    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY "m,sku,node,,,monthly,1,CNY,gpu_month,5000,no,," TODAY
+                  "y,sku,node,,,annual,12,CNY,gpu_year,42000,no,," TODAY);
+    work_for(10);
+    w.serving.stated = true;
+    w.serving.requests_per_s = 6;
+    w.serving.peak_factor = 3;
+    w.serving.input_tokens = 1000;
+    w.serving.output_tokens = 300;
+    w.serving.months = 12;
+    struct plan p = plan_it();
+    const struct option *o = first(&p);
+    const struct cost_line *year = line_at(o, MODE_ANNUAL, SECTION_INFERENCE_RESERVE);
+    const struct cost_line *burst = line_at(o, MODE_HOURLY, SECTION_INFERENCE_RESERVE);
+    cr_assert(year != NULL && burst != NULL);
+    cr_expect_eq(year->quantity_milli, 1000 * o->reserve.base_gpus);
+    cr_expect_eq(burst->quantity_milli, llround(1000 * 360 * o->reserve.peak_hours) * (o->reserve.gpus - o->reserve.base_gpus));
+    cr_expect_eq(year->minor + burst->minor, o->reserve.total);
+    done();
+    skus = SKU("30720", "ib");
+}
+
 Test(rules, contingency_if_asked)
 {
     market(PRICES HOURLY("100"));
