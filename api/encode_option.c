@@ -107,6 +107,15 @@ static void encode_cost(struct encode *e, const struct cost *c)
     for (int s = 0; s < SECTION_COUNT; s++)
         jw_money(w, section_name((enum section)s), c->by_section[s], e->currency);
     jw_end_object(w);
+    jw_array(w, "tax_lines");
+    for (size_t i = 0; i < c->n_taxes; i++) {
+        jw_object(w, NULL);
+        jw_string(w, "tax_code", c->taxes[i].code);
+        jw_money(w, "net", c->taxes[i].net, e->currency);
+        jw_money(w, "tax", c->taxes[i].tax, e->currency);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
     jw_money(w, "net", c->net, e->currency);
     jw_money(w, "tax", c->tax, e->currency);
     jw_money(w, "total", c->total, e->currency);

@@ -88,10 +88,19 @@ struct finish {
     double deadline_probability; /* NAN without a deadline */
 };
 
+/* One tax of the bill: what it is on, what it comes to; the line's own roundings summed. */
+enum { COST_TAXES_MAX = 8 };
+struct cost_tax {
+    const char *code;
+    int64_t net, tax;
+};
+
 struct cost {
     struct cost_line *lines;
     size_t n_lines, cap_lines;
     int64_t by_section[SECTION_COUNT];
+    struct cost_tax taxes[COST_TAXES_MAX]; /* by code */
+    size_t n_taxes;
     int64_t net, tax, total, low, high;
     int64_t deposit; /* cash needed besides */
 };

@@ -13,6 +13,7 @@ void workload_init(struct workload *w)
     w->measured.gpu_util_pct = w->measured.memory_used_pct = w->measured.peak_memory_gb = -1;
     w->measured.comm_share_pct = w->measured.iteration_time_cv = -1;
     w->serving.spare_replicas = -1;
+    w->constraints.egress_gb = -1;
     w->training.shareable_runs = -1;
     w->constraints.start_on = w->constraints.deadline_on = DATE_NONE;
     for (int k = 0; k < KIND_COUNT; k++)

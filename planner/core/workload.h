@@ -213,7 +213,7 @@ struct constraints {
     const char *city; /* "hefei", "shenzhen", "wuhan", ... ; NULL = any */
     bool data_sensitive;
     enum tri can_desensitise;
-    double egress_gb;
+    double egress_gb; /* < 0 = not stated: what the training makes is brought home */
     enum team team;
     int max_nodes; /* 0 = no limit of the caller's */
     bool allow_spot;

@@ -1,6 +1,8 @@
 /* bill.c — see bill.h. */
 #include "planner/costing/bill.h"
 
+#include <string.h>
+
 #include "base/money.h"
 
 void bill_start(struct bill *bill)
@@ -34,6 +36,21 @@ int bill_sum(const struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
     return 0;
 }
 
+/* -1: more codes than a bill holds. */
+static int add_tax(struct cost *c, const struct cost_line *line)
+{
+    size_t at = 0;
+    while (at < c->n_taxes && strcmp(c->taxes[at].code, line->tax_code) != 0)
+        at++;
+    if (at == COST_TAXES_MAX)
+        return -1;
+    if (at == c->n_taxes)
+        c->taxes[c->n_taxes++] = (struct cost_tax){.code = line->tax_code};
+    c->taxes[at].net += line->minor;
+    c->taxes[at].tax += line->tax_minor;
+    return 0;
+}
+
 int bill_cost(const struct bill *bill, struct arena *arena, struct cost *ret)
 {
     *ret = (struct cost){.n_lines = bill->n, .cap_lines = bill->n, .deposit = bill->deposit};
@@ -47,8 +64,11 @@ int bill_cost(const struct bill *bill, struct arena *arena, struct cost *ret)
             ret->lines[at] = ret->lines[at - 1];
         ret->lines[at] = bill->lines[i];
     }
-    for (size_t i = 0; i < bill->n; i++)
+    for (size_t i = 0; i < bill->n; i++) {
         ret->by_section[bill->lines[i].section] += bill->lines[i].minor;
+        if (add_tax(ret, &bill->lines[i]) != 0)
+            return -1;
+    }
     ret->low = ret->high = ret->total;
     return 0;
 }

@@ -46,13 +46,19 @@ static int add_fabric(struct build *b, struct draft *d, const struct draft_group
     return add_priced(d, SECTION_NETWORK, PHASE_PILOT, PHASE_TRAIN, n->id, price, micros, quantity) == NULL ? -1 : 0;
 }
 
-static double storage_need_gb(const struct build *b, const struct draft *d)
+/* What has to be kept while the job lasts, and what it is made of. */
+static double storage_need_gb(const struct build *b, struct draft *d)
 {
     double kept = b->training.checkpoints_kept > 0 ? b->training.checkpoints_kept : b->a.checkpoints_kept;
     double checkpoint = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.checkpoint_gb : 0;
     if (!(checkpoint > 0))
         checkpoint = 0;
-    return b->training.dataset_gb + kept * checkpoint;
+    const double need = b->training.dataset_gb + kept * checkpoint;
+    if (need > 0) {
+        struct note *n = note_num(note_add(&d->reasons, "storage_need"), "dataset_gb", b->training.dataset_gb);
+        note_num(note_num(n, "kept", kept), "checkpoint_gb", checkpoint);
+    }
+    return need;
 }
 
 /* The cheapest shared storage this provider prices by the GB and month; parallel file systems first for clusters. */
@@ -103,11 +109,21 @@ static int add_storage(struct build *b, struct draft *d, const struct draft_grou
                                                                                                                  : 0;
 }
 
+/* What the training makes: the weights in 16 bits, or the adapter. Work that makes no model states what leaves. */
+static double result_gb(const struct build *b, const struct draft *d)
+{
+    const bool model = b->training.method != METHOD_EMBEDDING && b->training.method != METHOD_CUSTOM;
+    if (!b->trains || !model || d->estimate == NULL || !d->estimate->has_training)
+        return 0;
+    return fmin(d->estimate->training.checkpoint_gb, b->workload->model.params * 2 / 1e9);
+}
+
 /* By the GB, or by bandwidth for one month where that is cheaper. */
 static int add_egress(struct build *b, struct draft *d, const struct draft_group *g)
 {
     const struct provider *at = g->offer->sku->provider;
-    double gb = b->workload->constraints.egress_gb;
+    const bool stated = b->workload->constraints.egress_gb >= 0;
+    const double gb = stated ? b->workload->constraints.egress_gb : result_gb(b, d);
     const struct price *by_gb = NULL, *by_mbps = NULL;
     int64_t gb_micros = 0, mbps_micros = 0;
     if (!(gb > 0))
@@ -115,6 +131,8 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     bool has_gb = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
     bool has_mbps = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
     double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
+    if (!has_gb && !has_mbps && !stated)
+        return 0;
     if (!has_gb && !has_mbps) {
         note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
         return 0;
@@ -123,6 +141,8 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
         note_num(note_add(&d->reasons, "traffic_free"), "egress_gb", gb);
         return 0;
     }
+    if (!stated)
+        note_num(note_add(&d->reasons, "egress_assumed"), "egress_gb", gb);
     bool bandwidth = !has_gb || (has_mbps && mbps * (double)mbps_micros < gb * (double)gb_micros);
     struct draft_extra *e =
         bandwidth ? add_priced(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN, at->id, by_mbps, mbps_micros, mbps)

@@ -321,7 +321,8 @@ Test(rules, phases_share_a_commitment)
     skus = "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
            "nvme_gb,tax_code,source,source_date,confidence\n"
            "node,idc,hefei,a100-sxm4-80g,8,yes,1,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n";
-    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY "m,sku,node,,,monthly,1,CNY,gpu_month,3000,no,," TODAY);
+    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY
+                  "m,sku,node,,,monthly,1,CNY,gpu_month,3000,no,," TODAY);
     w.model = *catalog_model(catalog, "qwen2.5-7b");
     w.measured = (struct measured){.stated = false};
     w.training.tokens = 3e9;
@@ -358,8 +359,8 @@ Test(rules, a_gate_saves_what_is_paid_later)
     } cases[] = {
         {PRICES HOURLY("100"), PHASE_VALIDATE, 14 * 24 * 10000},
         {PRICES HOURLY("100"), PHASE_DEVELOP, (14 * 24 + 10 * 10) * 10000},
-        {PRICES MONTHLY("46000"), PHASE_VALIDATE, 4600000},  /* the first month has begun */
-        {PRICES MONTHLY("46000"), PHASE_DEVELOP, 4600000}, /* day 24 is still in it */
+        {PRICES MONTHLY("46000"), PHASE_VALIDATE, 4600000}, /* the first month has begun */
+        {PRICES MONTHLY("46000"), PHASE_DEVELOP, 4600000},  /* day 24 is still in it */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         market(cases[i].prices);
@@ -388,7 +389,8 @@ Test(rules, annual_baseline_with_elastic_burst)
     skus = "id,provider_id,region,gpu_id,gpus_per_node,sold_by_card,max_nodes,intra,form,host_memory_gb,cpu_cores,"
            "nvme_gb,tax_code,source,source_date,confidence\n"
            "node,idc,hefei,a100-sxm4-80g,8,yes,4,nvswitch,bare_metal,2048,128,30720,service_6,test,2026-11,high\n";
-    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY "m,sku,node,,,monthly,1,CNY,gpu_month,5000,no,," TODAY
+    market(PRICES "h,sku,node,,,hourly,,CNY,gpu_hour,10,no,," TODAY
+                  "m,sku,node,,,monthly,1,CNY,gpu_month,5000,no,," TODAY
                   "y,sku,node,,,annual,12,CNY,gpu_year,42000,no,," TODAY);
     work_for(10);
     w.serving.stated = true;
@@ -403,7 +405,8 @@ Test(rules, annual_baseline_with_elastic_burst)
     const struct cost_line *burst = line_at(o, MODE_HOURLY, SECTION_INFERENCE_RESERVE);
     cr_assert(year != NULL && burst != NULL);
     cr_expect_eq(year->quantity_milli, 1000 * o->reserve.base_gpus);
-    cr_expect_eq(burst->quantity_milli, llround(1000 * 360 * o->reserve.peak_hours) * (o->reserve.gpus - o->reserve.base_gpus));
+    cr_expect_eq(burst->quantity_milli,
+                 llround(1000 * 360 * o->reserve.peak_hours) * (o->reserve.gpus - o->reserve.base_gpus));
     cr_expect_eq(year->minor + burst->minor, o->reserve.total);
     done();
     skus = SKU("30720", "ib");
