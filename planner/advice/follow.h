@@ -5,6 +5,8 @@
 
 #include "planner/drafting/build.h"
 
+/* Adds to the options of single machines what their hour costs and does against the best one's. */
+void cards_side_by_side(const struct build *b, const struct option_list *ranked);
 int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);

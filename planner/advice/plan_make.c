@@ -83,6 +83,7 @@ static void plan_start(const struct build *b, struct plan *plan)
 
 static int follow_ups(struct build *b, const struct option_list *l, struct plan *plan, struct err *err)
 {
+    cards_side_by_side(b, l);
     if (take_away(b, l, err) != 0 || ownership_build(b, l, plan, err) != 0 || advice_build(b, l, plan, err) != 0 ||
         relaxations_build(b, l, plan, err) != 0 || attribution_build(b, l, plan, err) != 0 ||
         sensitivity_build(b, l, plan, err) != 0 || budget_build(b, l, plan, err) != 0)

@@ -362,6 +362,115 @@ Test(golden, old_card_against_new_card)
     json_decref(p);
 }
 
+/* The guides' example in a market of its own: an old card that takes 2,000 hours, a new one that takes 1,200 and costs
+ * as many times more an hour. They come out level to the end of the job; the deadline decides. */
+#define CARD(name, gpu) name ",idc,hefei," gpu ",1,no,1,,,bare_metal,256,32,4000,service_6,test,2026-11,high\n"
+#define JOB(tokens, more)                                                                                              \
+    "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": " tokens               \
+    "}, \"priority\": \"cheapest\", \"serving\": {\"months\": 0}, \"assumptions\": {\"validate_days\": 0, "            \
+    "\"debug_share\": 0, \"run_overhead_factor\": 0}, \"constraints\": {\"kinds\": [\"single_machine\"], "             \
+    "\"start_on\": \"2027-01-04\"" more "}}"
+
+static const json_t *option_on(const json_t *plan, const char *gpu)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(plan, "options"), i,
+                       o) if (strcmp(text_of(train_supply(o), "gpu"), gpu) == 0) return o;
+    return NULL;
+}
+
+static double train_hours(const json_t *option)
+{
+    size_t i;
+    json_t *phase;
+    json_array_foreach(json_object_get(option, "phases"), i,
+                       phase) if (strcmp(text_of(phase, "code"), "train") == 0) return number_of(phase, "hours");
+    return 0;
+}
+
+static struct catalog *two_cards(double old_price, double new_price)
+{
+    char prices[1024];
+    snprintf(prices, sizeof prices,
+             PRICE_COLUMNS "p1,sku,old,,,hourly,,CNY,node_hour,%.2f,2026-11-01,2026-11-20,firm,test,high\n"
+                           "p2,sku,new,,,hourly,,CNY,node_hour,%.2f,2026-11-01,2026-11-20,firm,test,high\n",
+             old_price, new_price);
+    return market_of(SKU_COLUMNS CARD("old", "v100-sxm2-32g") CARD("new", "rtx-4090-24g"), prices);
+}
+
+Test(golden, dearer_card_comes_out_level_and_the_deadline_decides)
+{
+    const char *const old = "v100-sxm2-32g", *const new = "rtx-4090-24g";
+    char workload[2048];
+    struct catalog *c = two_cards(12, 12);
+    json_t *p = plan_on(c, JOB("1e9", ""));
+    cr_assert(option_on(p, old) != NULL && option_on(p, new) != NULL);
+    const double old_hours = train_hours(option_on(p, old)), new_hours = train_hours(option_on(p, new));
+    const double dearer = old_hours / new_hours;
+    cr_assert(dearer > 1.5 && dearer < 2, "%.2f", dearer);
+    json_decref(p);
+    test_catalog_free(c);
+
+    c = two_cards(12, 12 * dearer);
+    snprintf(workload, sizeof workload, JOB("%.0f", ""), 1e9 * 2000 / old_hours);
+    p = plan_on(c, workload);
+    const json_t *slow = option_on(p, old), *quick = option_on(p, new);
+    cr_assert(slow != NULL && quick != NULL, "both stand side by side");
+    cr_expect_float_eq(train_hours(slow), 2000, 1);
+    cr_expect_float_eq(train_hours(quick), 1200, 30);
+    const double a = (double)minor_of(json_object_get(slow, "total_cost_to_finish"));
+    const double b = (double)minor_of(json_object_get(quick, "total_cost_to_finish"));
+    cr_expect(fabs(a / b - 1) < 0.005, "level: %.2f against %.2f", a / 100, b / 100);
+    const json_t *first = json_array_get(json_object_get(p, "options"), 0), *other = first == slow ? quick : slow;
+    const json_t *said = note_of(json_object_get(other, "reasons"), "card_against_card");
+    cr_assert_not_null(said);
+    const json_t *v = json_object_get(said, "values");
+    cr_expect_float_eq(number_of(v, "price") * number_of(v, "hours") / number_of(v, "other_hours"), 1, 0.01,
+                       "unit price against hours");
+    json_decref(p);
+
+    snprintf(workload, sizeof workload, JOB("%.0f", ", \"deadline_on\": \"2027-03-10\""), 1e9 * 2000 / old_hours);
+    p = plan_on(c, workload);
+    first = json_array_get(json_object_get(p, "options"), 0);
+    cr_expect_str_eq(text_of(train_supply(first), "gpu"), new, "time presses: the new card");
+    cr_expect_not(feasible(option_on(p, old)));
+    json_decref(p);
+    test_catalog_free(c);
+}
+
+/* One to sixteen cards of one model, by memory and time. */
+Test(golden, one_to_sixteen_cards)
+{
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "big,idc,hefei,a100-sxm4-80g,16,yes,1,nvswitch,,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,big,,,hourly,,CNY,gpu_hour,12,2026-11-01,2026-11-20,firm,test,high\n");
+    static const struct {
+        const char *workload;
+        int cards;
+    } cases[] = {
+        {"{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"qlora\", \"tokens\": 1e7},"
+         "\"priority\": \"cheapest\", \"serving\": {\"months\": 0}}",
+         1},
+        {"{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e10},"
+         "\"priority\": \"fastest\", \"serving\": {\"months\": 0}}",
+         16},
+        {"{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"full_finetune\", \"tokens\": 1e8},"
+         "\"priority\": \"fastest\", \"serving\": {\"months\": 0}}",
+         16},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *p = plan_on(c, cases[i].workload);
+        const json_t *first = option_of(p, "single_machine");
+        cr_assert_not_null(first, "case %zu", i);
+        cr_expect_eq(number_of(train_supply(first), "gpus_per_node"), cases[i].cards, "case %zu: %g cards", i,
+                     number_of(train_supply(first), "gpus_per_node"));
+        json_decref(p);
+    }
+    test_catalog_free(c);
+}
+
 Test(golden, two_node_gate)
 {
     json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
