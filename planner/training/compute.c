@@ -10,24 +10,35 @@
 /* Beyond these, something else than power limits a card: the law is not stretched further. */
 #define POWER_ROOM_MIN 0.25
 #define POWER_ROOM_MAX 1.25
+#define PEAK_MOST 0.90 /* of a peak that power does not limit */
 
 static double rising(double x, double half)
 {
     return x / (x + half);
 }
 
-/* Large products draw the most power: a card with more watts per FLOP than the reference of its generation keeps a
- * higher clock under them. */
+/* 16-bit FLOP/s the tensor cores could do: cards sold for games sum in 32 bits at half of that. */
+static double silicon_rate(const struct job *j)
+{
+    return fmax(j->peak16, j->gpu->int8_tops / 2 * 1e12);
+}
+
+/* Large products draw the most power: a card with more watts for each FLOP of its tensor cores than the reference of
+ * its generation keeps a higher clock under them. A halved sum leaves power to spare, up to the peak it is sold with.
+ */
 static double large_product_share(const struct job *j)
 {
     const struct training_constants *k = j->k;
     enum gpu_class c = j->gpu->gpu_class;
     double share = k->matmul[c], reference = k->watts_per_tflop[c];
-    if (j->gpu->tdp_w <= 0 || reference <= 0 || j->full_precision)
+    if (j->full_precision)
         return share;
-    double watts = j->gpu->tdp_w / (j->peak16 / 1e12);
-    double room = fmin(POWER_ROOM_MAX, fmax(POWER_ROOM_MIN, watts / reference));
-    return fmin(0.95, share * pow(room, k->power_exponent));
+    double silicon = silicon_rate(j);
+    if (j->gpu->tdp_w > 0 && reference > 0) {
+        double room = j->gpu->tdp_w / (silicon / 1e12) / reference;
+        share *= pow(fmin(POWER_ROOM_MAX, fmax(POWER_ROOM_MIN, room)), k->power_exponent);
+    }
+    return fmin(PEAK_MOST, share * silicon / j->peak16);
 }
 
 /* Share of the tensor peak and the peak itself for wide products of this job's precision. */
@@ -63,11 +74,16 @@ static double wide_rate(const struct job *j)
     return j->full_precision ? product_rate(j) : j->peak16 * large_product_share(j);
 }
 
-static double shape_share(const struct job *j, double width, double tokens)
+/* Share of its rate that a product of n x depth by depth x width reaches: every operand and result passes through
+ * memory a few times while the tensor cores work, and few tiles leave processors idle. */
+static double shape_share(const struct job *j, double rate, double n, double width, double depth)
 {
-    /* Narrow products lose to memory traffic, small ones to too few tiles for all processors. */
-    return rising(width, j->k->width_half) * rising(j->hidden, j->k->depth_half) *
-           rising(tokens * width, j->k->area_half);
+    double element = j->full_precision ? 2 : j->precision == PREC_FP8 || j->precision == PREC_FP4 ? 0.5 : 1;
+    double half = element * rate / j->bandwidth; /* rows whose products take as long as reading their weights */
+    /* Weights are read beside the work; operands and results wait for each other tile by tile. */
+    double weights = j->k->weight_traffic * half / n;
+    double waits = sqrt(1 + weights * weights) + j->k->product_traffic * half * (1 / width + 1 / depth);
+    return rising(n * width, j->k->area_half) / waits;
 }
 
 static bool aligned(double width)
@@ -75,35 +91,48 @@ static bool aligned(double width)
     return fmod(width, 64) == 0;
 }
 
-static void layer_products(const struct job *j, const struct cut *c, double passes, struct compute *r)
+/* One forward pass of the attention block's products of a layer. */
+static double attention_products(const struct job *j, const struct cut *c, double rate)
+{
+    double n = c->tokens, q = j->attention_width, kv = 2 * j->kv_width;
+    double in = (q + kv) / (2 * q + kv), params = j->attention_params / c->tp;
+    return 2 * n * params *
+           (in / (rate * shape_share(j, rate, n, (q + kv) / c->tp, j->hidden)) +
+            (1 - in) / (rate * shape_share(j, rate, n, j->hidden, q / c->tp)));
+}
+
+static double expert_products(const struct job *j, const struct cut *c, double rate)
 {
     const struct training_constants *k = j->k;
-    double rate = product_rate(j), n = c->tokens;
-    double narrow = fmin(j->hidden, j->attention_width) / c->tp;
-    double tile = aligned(j->hidden / c->tp) ? 1 : k->misaligned;
-    double attention = 2 * n * j->attention_params / c->tp / (rate * shape_share(j, narrow, n));
-    double dense = 2 * n * j->dense_ffn_params / c->tp / (rate * shape_share(j, j->ffn_width / c->tp, n));
+    double n = c->tokens, shared = 0;
+    double tensor_cut = c->ep > 1 ? 1 : c->tp;
+    double matrices = j->model->ffn == FFN_PLAIN ? 2 : 3;
+    if (j->shared_width > 0)
+        shared = 2 * n * j->shared_factor * matrices * j->hidden * j->shared_width / c->tp /
+                 (rate * shape_share(j, rate, n, j->shared_width / c->tp, j->hidden));
+    double spread = c->ep > 1 ? c->ep : 1, senders = c->ep > 1 ? 1.0 / c->tp : 1;
+    double rows = n * senders * j->topk * spread / fmax(1, j->experts);
+    double width = j->expert_width / tensor_cut;
+    double efficiency = k->moe_share * rising(width, k->moe_width_half) * rising(rows, k->moe_tokens_half);
+    double routed = 2 * n * senders * j->topk * j->routed_params / tensor_cut / (rate * efficiency);
+    return shared + routed + k->expert_overhead * j->experts / spread;
+}
+
+static void layer_products(const struct job *j, const struct cut *c, double passes, struct compute *r)
+{
+    double rate = product_rate(j), n = c->tokens, width = j->ffn_width / c->tp;
+    double tile = aligned(j->hidden / c->tp) ? 1 : j->k->misaligned;
+    double attention = attention_products(j, c, rate);
+    double share = shape_share(j, rate, n, width, j->hidden);
+    double dense = 2 * n * j->dense_ffn_params / c->tp / (rate * share);
     double moe_share = j->moe_layers / j->layers;
-    double shared = 0, routed = 0;
-    if (moe_share > 0) {
-        double tensor_cut = c->ep > 1 ? 1 : c->tp;
-        double matrices = j->model->ffn == FFN_PLAIN ? 2 : 3;
-        if (j->shared_width > 0)
-            shared = 2 * n * j->shared_factor * matrices * j->hidden * j->shared_width / c->tp /
-                     (rate * shape_share(j, j->shared_width / c->tp, n));
-        double spread = c->ep > 1 ? c->ep : 1, senders = c->ep > 1 ? 1.0 / c->tp : 1;
-        double rows = n * senders * j->topk * spread / fmax(1, j->experts);
-        double width = j->expert_width / tensor_cut;
-        double efficiency = k->moe_share * rising(width, k->moe_width_half) * rising(rows, k->moe_tokens_half);
-        routed = 2 * n * senders * j->topk * j->routed_params / tensor_cut / (rate * efficiency);
-        routed += k->expert_overhead * j->experts / spread;
-    }
+    double experts = moe_share > 0 ? expert_products(j, c, rate) : 0;
     double adapters = 0;
     if (j->adapter_params > 0) /* thin matrices: their rank is one side of every product */
-        adapters = 6 * n * j->adapter_params / j->layers / c->tp / (rate * rising(j->adapter_rank, k->head_half));
-    r->matmul_share = rate * shape_share(j, narrow, n) / j->peak;
+        adapters = 6 * n * j->adapter_params / j->layers / c->tp / (rate * rising(j->adapter_rank, j->k->head_half));
+    r->matmul_share = rate * share / j->peak;
     r->matmul_s = c->stage_layers * (passes * (attention + (1 - moe_share) * dense) / tile + adapters);
-    r->expert_s = c->stage_layers * passes * moe_share * (shared + routed) / tile;
+    r->expert_s = c->stage_layers * passes * moe_share * experts / tile;
 }
 
 static double attention_seconds(const struct job *j, const struct cut *c)
@@ -130,20 +159,32 @@ static double attention_seconds(const struct job *j, const struct cut *c)
     return seconds;
 }
 
+/* Dropout, scaling and sum of every adapter pass over the inputs and outputs of the matrix it sits on. */
+static double adapter_bytes(const struct job *j, const struct cut *c)
+{
+    if (j->adapter_params <= 0)
+        return 0;
+    double widths = j->adapter_params / j->adapter_rank / j->layers;
+    return j->k->adapter_passes * 2 * widths * c->tokens / c->tp;
+}
+
 static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
-    double bytes = job_activation_bytes(j, c->stack) * c->tokens / c->tp * c->stage_layers;
+    double bytes = job_activation_bytes(j, c->stack) * c->tokens / c->tp;
     bool eager = c->stack == STACK_EAGER || (c->stack == STACK_FUSED && j->training->compile == TRI_NO);
     double fused = j->compiled ? j->k->memory_compiled : eager ? j->k->memory_eager : j->k->memory_fused;
-    return bytes * j->k->memory_passes * fused * (1 + c->recompute_share / 3) / j->bandwidth;
+    double moved = bytes * j->k->memory_passes * fused + (eager ? adapter_bytes(j, c) : 0);
+    return c->stage_layers * moved * (1 + c->recompute_share / 3) / j->bandwidth;
 }
 
 static double launch_floor(const struct job *j, const struct cut *c)
 {
     const struct training_constants *k = j->k;
     double a_layer = k->floor_fused;
-    if (c->stack == STACK_EAGER)
-        a_layer = c->sharding == SHARD_ZERO3 && c->shard > 1 ? k->floor_eager_sharded : k->floor_eager;
+    if (c->stack == STACK_EAGER) {
+        a_layer = k->floor_eager + (j->frozen ? k->floor_adapter : 0) + (j->quantised ? k->floor_quant : 0);
+        a_layer += c->sharding == SHARD_ZERO3 && c->shard > 1 ? k->floor_shard : 0;
+    }
     /* Each step of a context ring launches its kernels anew. */
     double rounds = 1 + k->context_floor * (c->cp - 1);
     return a_layer * c->stage_layers * rounds * (1 + c->recompute_share / 3);
@@ -153,10 +194,12 @@ static void head(const struct job *j, const struct cut *c, struct compute *r)
 {
     double n = c->tokens, cut = c->vocab_parallel ? c->tp : 1;
     double passes = j->frozen && j->training->train_embeddings != TRI_YES ? 2 : 3;
+    double rate = wide_rate(j);
     if (j->model->causal == TRI_NO)
         n *= j->k->encoder_positions; /* a masked objective looks at few positions */
-    r->head_s = passes * 2 * n * j->embedding / cut / (wide_rate(j) * shape_share(j, j->hidden, n));
-    double implementation = j->loss == LOSS_FUSED ? 0.5 : 1;
+    r->head_s = passes * 2 * n * j->embedding / cut / (rate * shape_share(j, rate, n, j->vocab / cut, j->hidden));
+    bool plain = c->stack == STACK_EAGER && j->loss != LOSS_FUSED && j->loss != LOSS_CHUNKED;
+    double implementation = j->loss == LOSS_FUSED ? 0.5 : plain ? j->k->logit_eager : 1;
     r->logits_s = j->k->logit_passes * implementation * n * j->vocab / cut / j->bandwidth;
 }
 
@@ -179,11 +222,12 @@ void compute_micro_batch(const struct job *j, const struct cut *c, struct comput
     head(j, c, &r);
     r.dequant_s = dequant_seconds(j, c);
     /* A reading faster than the model is of faster kernels; the host does not launch them any faster. */
-    double kernels = j->compute_scale * (r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s);
+    double kernels = j->compute_scale * (r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s + r.dequant_s);
     double floor = fmax(1, j->compute_scale) * r.floor_s;
     double blend = j->k->launch_blend, longer = fmax(kernels, floor), shorter = fmin(kernels, floor);
     r.layers_s = longer > 0 ? longer * pow(1 + pow(shorter / longer, blend), 1 / blend) : 0;
     double on_top = c->pp > 1 && !c->head_apart ? 0 : r.head_s + r.logits_s;
-    r.total_s = r.layers_s + j->compute_scale * (on_top + r.dequant_s);
+    r.ends_s = j->compute_scale * on_top;
+    r.total_s = r.layers_s + r.ends_s;
     *ret = r;
 }

@@ -9,6 +9,7 @@ struct compute {
     double floor_s;                                        /* launches cannot go faster */
     double head_s, logits_s, dequant_s;
     double layers_s; /* kernels and floor together */
+    double ends_s;   /* head and logits, where they stand on top of the fullest stage */
     double total_s;
     double matmul_share; /* of the tensor peak, large products of this width */
 };

@@ -32,14 +32,12 @@ static void derive_batch(const struct job *j, struct cut *c)
 
 static void derive_stages(const struct job *j, struct cut *c)
 {
-    int chunks = c->pp * (c->vpp > 1 ? c->vpp : 1);
     bool even = !j->model->architecture_known || j->model->layers % c->pp == 0;
-    (void)chunks;
     c->head_apart = even;
     c->stage_layers = even ? j->layers / c->pp : ceil(j->layers / c->pp);
 }
 
-static void derive_groups(const struct job *j, struct cut *c)
+static void derive_groups(struct cut *c)
 {
     int replicas = c->dp * c->cp;
     if (c->shard <= 0 || c->shard > replicas)
@@ -48,7 +46,6 @@ static void derive_groups(const struct job *j, struct cut *c)
     c->expert_ranks = spread ? c->ep : c->tp;
     double copies = (double)replicas * c->tp / c->expert_ranks;
     c->expert_shard = copies > 1 ? (int)copies : 1;
-    (void)j;
 }
 
 static void derive_recompute(const struct job *j, struct cut *c)
@@ -82,7 +79,7 @@ void cut_derive(const struct job *j, struct cut *c)
     c->stack = cut_stack(j, c);
     derive_batch(j, c);
     derive_stages(j, c);
-    derive_groups(j, c);
+    derive_groups(c);
     derive_recompute(j, c);
 }
 

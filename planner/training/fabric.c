@@ -8,6 +8,7 @@
 #define RACK_CARDS 72
 #define REFERENCE_GBPS 200.0 /* a card: 8 x 200G, what node_leave is stated for */
 #define LEAVE_MOST 1.75
+#define MESH_PEERS 7.0 /* cards each is joined to on a board of eight */
 
 /* Raw one-way rates of a x16 slot. */
 static double pcie_raw(enum intra_link link)
@@ -40,6 +41,13 @@ static double pcie_rate(const struct job *j, enum intra_link link)
     return j->k->pcie_server * pcie_raw(link);
 }
 
+/* Instinct and Ascend boards join every card to every other, without a switch between them. */
+static bool is_mesh(const struct gpu *g, enum intra_link link)
+{
+    bool joined = link == INTRA_XGMI || link == INTRA_HCCS;
+    return joined && g->link_type != NULL && strstr(g->link_type, "bridge") == NULL && strcmp(g->link_type, "UB") != 0;
+}
+
 static void resolve_inner(const struct job *j, struct fabric *f)
 {
     const struct gpu *g = j->gpu;
@@ -56,8 +64,10 @@ static void resolve_inner(const struct job *j, struct fabric *f)
         f->host = fmin(f->host, through_host(g) ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
         return;
     }
-    f->inner = one_way * j->k->nvlink_share;
-    f->inner_tp = one_way * j->k->nvlink_tp_share;
+    f->mesh = is_mesh(g, link);
+    double share = f->mesh ? j->k->mesh_share : j->k->nvlink_share;
+    f->inner = one_way * share;
+    f->inner_tp = one_way * fmin(share, j->k->nvlink_tp_share);
 }
 
 /* A good fabric of the card's time, where the caller named none. */
@@ -116,7 +126,8 @@ static double inner_rate(const struct fabric *f, struct group g, bool tensor)
 {
     if (f->pairs && (double)g.n * g.stride > 2)
         return f->beyond_pair;
-    return tensor ? f->inner_tp : f->inner;
+    double links = f->mesh ? fmin(1, fmax(1, ranks_in_domain(f, g) - 1) / MESH_PEERS) : 1;
+    return links * (tensor ? f->inner_tp : f->inner);
 }
 
 double fabric_ring(const struct fabric *f, struct group g, bool tensor)
@@ -170,6 +181,6 @@ double fabric_gather(const struct fabric *f, struct group g, double bytes, bool 
 double fabric_point(const struct fabric *f, int stride)
 {
     if (stride < f->domain || f->domain_out <= 0)
-        return f->pairs && stride > 1 ? f->beyond_pair : f->inner;
+        return f->pairs && stride > 1 ? f->beyond_pair : f->mesh ? f->inner / MESH_PEERS : f->inner;
     return f->domain_out / f->domain;
 }

@@ -18,6 +18,7 @@ struct fabric {
     double spread_loss; /* of the ring rate, a doubling of domains: rails that collide, links of unequal speed */
     bool pairs;         /* the inner link joins two cards only; larger groups go over PCIe */
     double beyond_pair; /* B/s then */
+    bool mesh;          /* a link to each of the neighbours and no switch: few ranks use few of them */
     bool assumed;       /* the network between nodes was not stated */
     bool tcp;
 };

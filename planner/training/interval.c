@@ -33,6 +33,9 @@ static double analytic_band(const struct job *j, const struct cut *c)
         band += 2 * k->band_unknown;
     if (!j->model->architecture_known)
         band += k->band_unknown;
+    /* Scripts that train whole models differ most: kernels, casts and recomputation are whatever they were left at. */
+    if (c->stack == STACK_EAGER && !j->frozen)
+        band += 2 * k->band_unknown;
     /* Who names no layout leaves recomputation and kernels open as well. */
     if (c->recompute_share > 0 && c->recompute_share < 1 && c->recompute == RECOMPUTE_SELECTIVE)
         band += k->band_unknown / 2;

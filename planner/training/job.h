@@ -43,6 +43,7 @@ struct job {
     int global_batch;                 /* 0 = free */
     double compute_scale, comm_scale; /* what a reading says the model is off by; 1 without one */
     double network_scale;             /* of the bandwidth between nodes */
+    double wait_s;                    /* a node's token waits so long for data and host, by a reading of utilisation */
     double time_scale;                /* of whole steps: what the scales above could not explain of a reading */
 
     /* model, as doubles */

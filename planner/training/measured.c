@@ -2,8 +2,9 @@
  *
  * The reading is modelled on its own shape and layout first. A speed on one machine tells how far compute is off; a
  * reading whose step is mostly communication tells more about the network, so the correction is shared by the two in
- * proportion to what the step consists of. A stated communication share splits the reading instead of the model, and
- * a two-node speed-up moves the bandwidth between nodes until the model shows the same speed-up.
+ * proportion to what the step consists of. A stated communication share splits the reading instead of the model, a
+ * utilisation under what a busy card shows leaves the rest of the step to waiting that no faster card shortens, and a
+ * two-node speed-up moves the bandwidth between nodes until the model shows the same speed-up.
  */
 #include "planner/training/measured.h"
 
@@ -146,6 +147,12 @@ static void split_by_share(struct job *j, const struct candidate *k, double rate
     j->time_scale = modelled_rate(j, &k->cut, &k->memory, &s) / rate;
 }
 
+/* Share of the read step in which no kernel ran: the cards waited for data or their host. */
+static double idle_share(const struct training_constants *k, const struct measured *m)
+{
+    return m->gpu_util_pct < 0 ? 0 : fmin(0.95, fmax(0, 1 - m->gpu_util_pct / 100 / k->reading_busy));
+}
+
 static int reference_layout(const struct job *j, const struct layout *l, struct found *ret, struct err *err)
 {
     struct fabric f;
@@ -169,10 +176,13 @@ static int speed_reading(const struct training_request *q, struct bench *b, stru
     r->used = true;
     r->tokens_per_s = rate;
     r->communication_share = found.best.step.communication_share;
+    double idle = idle_share(j->k, m), busy_rate = rate / (1 - idle);
     if (m->comm_share_pct >= 0)
-        split_by_share(&b->job, &found.best, rate, fmin(0.98, m->comm_share_pct / 100));
+        split_by_share(&b->job, &found.best, busy_rate, fmin(0.98, m->comm_share_pct / 100 / (1 - idle)));
     else
-        fit_scales(&b->job, &found.best, rate);
+        fit_scales(&b->job, &found.best, busy_rate);
+    /* A node that feeds its cards so slowly does so on the next machine too. */
+    j->wait_s = idle / rate * b->job.shape.nodes;
     j->compute_scale = b->job.compute_scale;
     j->comm_scale = b->job.comm_scale;
     j->time_scale = b->job.time_scale;

@@ -221,7 +221,9 @@ static void offload(const struct job *j, const struct cut *c, const struct memor
         moved += m->weights;
         m->weights = 2 * (j->quantised ? j->k->quant_bytes : HALF) * layer_params(c, s) / fmax(1, c->shard);
     }
-    m->host_bytes = moved * 1.5 * ranks; /* pinned staging on top */
+    /* A base quantised while it is loaded lies whole in host memory first. */
+    double loaded = j->quantised ? HALF * j->params : 0;
+    m->host_bytes = fmax(loaded, moved * 1.5 * ranks); /* pinned staging on top */
 }
 
 /* Context, libraries and communication buffers. */

@@ -90,18 +90,18 @@ static double offload_traffic(const struct job *j, const struct fabric *f, const
 {
     double bytes = 0;
     if (c->offload == OFFLOAD_PARAMETERS)
-        bytes += (2 + c->recompute_share * 0) * (j->quantised ? j->k->quant_bytes : HALF) * m->rank_params / c->shard;
+        bytes += 2 * (j->quantised ? j->k->quant_bytes : HALF) * m->rank_params / c->shard;
     if (c->offload == OFFLOAD_ACTIVATIONS)
         bytes += 2 * HALF * c->tokens * j->hidden * c->stage_layers;
     return bytes / f->host;
 }
 
 /* Traffic that runs beside `window` seconds of compute: what is left over, and what the compute loses to it. */
-static double exposed(const struct job *j, double traffic, double window)
+static double exposed(const struct job *j, const struct cut *c, double traffic, double window)
 {
     if (traffic <= 0)
         return 0;
-    double hidden = j->k->shard_hidden * window;
+    double hidden = (c->stack == STACK_EAGER ? j->k->shard_hidden_eager : j->k->shard_hidden) * window;
     double slowed = j->k->contention * window * fmin(1, traffic / fmax(hidden, 1e-12));
     return fmax(0, traffic - hidden) + slowed;
 }
@@ -137,6 +137,13 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
         reduce = 2 * fabric_gather(f, all, element * params, false);
     }
     return fmax(0, reduce - j->k->grad_hidden * window) + after + fabric_latency(f, all);
+}
+
+/* Nodes that the collectives of one stage span; activations handed from stage to stage wait for nobody else. */
+static double nodes_spanned(const struct job *j, const struct cut *c)
+{
+    double ranks = (double)c->dp * c->cp * c->tp;
+    return fmin(j->shape.nodes, fmax(1, ranks / j->shape.gpus_per_node));
 }
 
 static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c,
@@ -176,20 +183,22 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.expert_s = j->comm_scale * expert_seconds(j, f, c);
     s.pipeline_s = j->comm_scale * pipeline_seconds(j, f, c);
     double inner = s.compute.total_s + s.tensor_s + s.context_s + s.expert_s; /* work communication may hide behind */
-    s.shard_s = exposed(j, j->comm_scale * shard_traffic(j, f, c, m), inner);
-    s.offload_s = exposed(j, offload_traffic(j, f, c, m), inner);
+    s.shard_s = exposed(j, c, j->comm_scale * shard_traffic(j, f, c, m), inner);
+    s.offload_s = exposed(j, c, offload_traffic(j, f, c, m), inner);
     s.micro_s = inner + s.pipeline_s + s.shard_s + s.offload_s;
-    s.bubble_s = (c->pp - 1.0) / (c->vpp > 1 ? c->vpp : 1) * s.micro_s;
+    s.bubble_s = (c->pp - 1.0) / (c->vpp > 1 ? c->vpp : 1) * (s.micro_s - s.compute.ends_s);
     s.gradient_s = j->comm_scale * gradient_seconds(j, f, c, m, inner);
     s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m) + j->k->step_fixed;
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
     /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
-    s.skew_s = busy * (f->leave_share + j->k->node_skew * log2(j->shape.nodes) +
+    double spanned = nodes_spanned(j, c);
+    s.skew_s = busy * ((spanned > 1 ? f->leave_share : 0) + j->k->node_skew * log2(spanned) +
                        j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
     busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
-    s.total_s = fmax(busy, s.data_s);
+    double waiting = j->wait_s * tokens / j->shape.nodes;
+    s.total_s = fmax(busy, s.data_s) + waiting;
     double waits = s.tensor_s + s.context_s + s.expert_s + s.pipeline_s + s.shard_s + s.offload_s;
     s.communication_share = (c->accumulation * waits + s.gradient_s + s.skew_s) / s.total_s;
     s.bubble_share = s.bubble_s / s.total_s;

@@ -23,17 +23,18 @@ struct training_constants {
     double quant_share[GPU_CLASS_COUNT]; /* of that, where weights are expanded from a few bits first */
     double watts_per_tflop[GPU_CLASS_COUNT], power_exponent; /* what a generation's reference card has */
     double tf32_share, fp32_share, fp8_gain, fp8_plain, fp8_plain_floor, fp8_mx, fp4_share;
-    double width_half, depth_half, area_half, misaligned;
+    double product_traffic, weight_traffic, area_half, misaligned;
     double length_half, head_half, attention_backward, attention_modern, unaligned_heads, score_passes;
-    double memory_passes, memory_fused, memory_eager, memory_compiled, logit_passes;
-    double step_fixed, launch_blend, floor_fused, floor_eager, floor_eager_sharded, context_floor;
+    double memory_passes, memory_fused, memory_eager, memory_compiled, logit_passes, logit_eager;
+    double step_fixed, launch_blend, floor_fused, floor_eager, floor_adapter, floor_quant, floor_shard;
+    double context_floor, adapter_passes;
     double dequant_bytes, selective_recompute, selective_native, recompute_cost, optimizer_passes;
     double moe_share, moe_width_half, moe_tokens_half, expert_overhead, moe_recompute_cap;
     /* communication */
-    double nvlink_share, nvlink_tp_share, rdma_share, roce_share, tcp_share;
+    double nvlink_share, nvlink_tp_share, mesh_share, rdma_share, roce_share, tcp_share;
     double pcie3_board, pcie4_board, pcie5_board, pcie_server, host_link_share;
     double tp_exposed, tp_async_exposed, pp_exposed, a2a_exposed, deepep_exposed, cp_exposed;
-    double shard_hidden, contention, collective_latency, node_latency, grad_hidden;
+    double shard_hidden, shard_hidden_eager, contention, collective_latency, node_latency, grad_hidden;
     double node_leave, leave_assumed, node_skew, rank_skew, broadcast_rank_s, gradient_wire_bytes;
     double spread_loss, gather_eager; /* of the ring rate, per-parameter gathers of eager ZeRO-3 */
     double fabric_gbps_per_card[GPU_CLASS_COUNT], ethernet_default_gbps, tcp_latency;
@@ -52,7 +53,7 @@ struct training_constants {
     double band_memory, band_memory_adapter, band_scale_high, band_scale_mid, band_scale_low, band_shift;
     /* assumptions */
     double default_seq, default_pretrain_tokens, default_finetune_sequences, default_lora_rank, pad_unpacked,
-        pipeline_from_params, reading_tolerance;
+        pipeline_from_params, reading_tolerance, reading_busy;
     double bytes_per_token, encoder_positions;
     /* work that is no transformer */
     double custom_share, custom_batch, host_contention_pcie, host_contention_link, gradient_share_of_state;

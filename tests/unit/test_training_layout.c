@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/training/search.h"
 #include "tests/support/training_case.h"
 
 static struct training_case pretrain(const char *preset, int nodes)
@@ -128,4 +129,95 @@ Test(training_layout, what_cannot_fit_is_answered_with_its_term)
     cr_expect_float_eq(n->short_by, e.memory.total_gb - e.memory.usable_gb, 1e-9);
     cr_expect_gt(e.training.tokens_per_s, 0);
     arena_free(a);
+}
+
+/* The caller fixes one member, the search finds the rest. */
+Test(training_layout, any_member_alone_is_kept)
+{
+    const struct layout wishes[] = {
+        {.tp = 4},           {.pp = 4},
+        {.dp = 16},          {.cp = 2},
+        {.micro_batch = 4},  {.sharding = SHARD_ZERO3},
+        {.vpp = 2, .pp = 2}, {.recompute = RECOMPUTE_FULL},
+        {.ep = 8},           {.offload = OFFLOAD_OPTIMIZER},
+    };
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        const struct layout *w = &wishes[i];
+        struct training_case c = pretrain(w->ep > 0 ? "mixtral-8x7b" : "llama-3.1-70b", 8);
+        c.layout = *w;
+        struct estimate e = training_case_run(&c);
+        const struct layout *l = &e.layout;
+        cr_expect_eq(cards(l), 64, "wish %zu: %d cards", i, cards(l));
+        cr_expect((w->tp == 0 || l->tp == w->tp) && (w->pp == 0 || l->pp == w->pp) && (w->dp == 0 || l->dp == w->dp) &&
+                      (w->cp == 0 || l->cp == w->cp) && (w->ep == 0 || l->ep == w->ep) &&
+                      (w->vpp == 0 || l->vpp == w->vpp),
+                  "wish %zu: tp %d pp %d vpp %d dp %d cp %d ep %d", i, l->tp, l->pp, l->vpp, l->dp, l->cp, l->ep);
+        cr_expect(w->micro_batch == 0 || l->micro_batch == w->micro_batch, "wish %zu", i);
+        cr_expect(w->sharding == SHARD_UNSTATED || l->sharding == w->sharding, "wish %zu", i);
+        cr_expect(w->recompute == RECOMPUTE_UNSTATED || l->recompute == w->recompute, "wish %zu", i);
+        cr_expect(w->offload == OFFLOAD_UNSTATED || l->offload == w->offload, "wish %zu", i);
+        cr_expect(e.memory.total_gb <= e.memory.usable_gb, "wish %zu: %.0f GB", i, e.memory.total_gb);
+    }
+}
+
+static bool warned(const struct training_case *c, const char *code, struct layout *ret)
+{
+    struct arena *a = arena_new(1 << 20);
+    struct estimate e;
+    struct err err = {0};
+    cr_assert_eq(training_case_try(c, a, &e, &err), 0, "%s", err.detail);
+    *ret = e.layout;
+    bool said = note_find(&e.warnings, code) != NULL;
+    arena_free(a);
+    return said;
+}
+
+/* Cards without a fast link, one to a node: nothing but tensor parallelism across nodes holds layers this wide, and it
+ * is said; wherever anything else fits, it is never taken. */
+Test(training_layout, tensor_parallelism_crosses_nodes_only_when_nothing_else_fits)
+{
+    struct training_case c = {
+        .gpu = "rtx-4090-24g",
+        .per_node = 1,
+        .nodes = 32,
+        .inter = INTER_INFINIBAND,
+        .gbps = 400,
+        .model = {.layers = 2, .hidden = 32768, .heads = 256, .kv_heads = 256, .intermediate = 131072, .vocab = 1024},
+        .training = {.method = METHOD_LORA, .seq_len = 2048, .global_batch = 1, .precision = PREC_BF16},
+        .layout = {.offload = OFFLOAD_NONE}};
+    struct layout l;
+    cr_expect(warned(&c, "training_tensor_across_nodes", &l));
+    cr_expect_gt(l.tp, 1);
+    const char *presets[] = {"llama-3.1-8b", "llama-3.1-70b", "mixtral-8x7b", "llama-3.1-405b", "deepseek-v3"};
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+        for (int per_node = 1; per_node <= 8; per_node *= 2) {
+            struct training_case n = pretrain(presets[i], 512 / per_node);
+            n.per_node = per_node;
+            cr_expect(!warned(&n, "training_tensor_across_nodes", &l), "%s", presets[i]);
+            cr_expect_leq(l.tp, per_node, "%s on nodes of %d", presets[i], per_node);
+        }
+    }
+}
+
+/* Bounded work, whatever is left open and however many cards there are. */
+Test(training_layout, the_search_stays_within_its_budget)
+{
+    const char *presets[] = {"llama-3.1-405b", "deepseek-v3", "qwen3-235b-a22b"};
+    for (size_t i = 0; i < 3; i++) {
+        struct model m = *catalog_model(test_catalog(), presets[i]);
+        struct fault_list *faults = calloc(1, sizeof *faults);
+        model_complete(&m, "/workload/model", NULL, faults);
+        free(faults);
+        struct training t = {.method = METHOD_PRETRAIN, .seq_len = 131072, .precision = PREC_BF16};
+        struct shape s = {.gpu = catalog_gpu(test_catalog(), "h100-sxm5-80g"), .gpus_per_node = 8, .nodes = 1920};
+        struct training_request q = {.model = &m, .training = &t, .shape = &s};
+        struct job j;
+        struct fabric f;
+        struct found found;
+        struct err err = {0};
+        cr_assert_eq(job_resolve(training_case_constants(), &q, NULL, &j, &err), 0);
+        fabric_resolve(&j, &f);
+        cr_assert_eq(search_layout(&j, &f, NULL, &found, &err), 0, "%s", err.detail);
+        cr_expect(found.evaluated > 100 && found.evaluated <= 3200, "%s: %d", presets[i], found.evaluated);
+    }
 }

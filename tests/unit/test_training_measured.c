@@ -165,6 +165,29 @@ Test(training_measured, communication_share_is_honoured)
     cr_expect_float_eq(e.training.communication_share, 0.35, 0.06);
 }
 
+Test(training_measured, utilisation_is_honoured)
+{
+    /* Half idle: the reading comes back with half of its step as waiting, and a faster card shortens only the rest. */
+    const double busy[] = {95, 90, 45};
+    double same[3], faster[3], waits[3];
+    for (int i = 0; i < 3; i++) {
+        struct training_case c = finetune(8, 1);
+        c.measured = read(8, 1, 20000);
+        c.measured.memory_used_pct = c.measured.comm_share_pct = c.measured.iteration_time_cv = -1;
+        c.measured.gpu_util_pct = busy[i];
+        struct estimate e = training_case_run(&c);
+        same[i] = e.training.tokens_per_s;
+        waits[i] = e.training.data_wait_share;
+        c.gpu = "h100-sxm5-80g";
+        faster[i] = training_case_run(&c).training.tokens_per_s;
+    }
+    cr_expect_float_eq(same[2], 20000, 20);
+    cr_expect_float_eq(waits[2], 0.5, 0.01, "%.3f of the step", waits[2]);
+    cr_expect(waits[0] == 0 && waits[1] == 0 && same[0] == same[1] && faster[0] == faster[1], "over 90 %% is busy");
+    double gain = faster[0] / same[0], little = faster[2] / same[2];
+    cr_expect_float_eq(1 / little, 0.5 + 0.5 / gain, 0.03, "%.2f times, %.2f where half is waiting", gain, little);
+}
+
 Test(training_measured, custom_work_scales_its_reading)
 {
     struct training_case c = {.gpu = "rtx-4090-24g",
