@@ -164,6 +164,7 @@ static void encode_iterations(struct encode *e, const struct iteration_stats *s)
     jw_number(w, "peak_memory_gb", s->peak_memory_gb);
     jw_int_or_null(w, "global_batch", s->global_batch);
     jw_int_or_null(w, "seq_len", s->seq_len);
+    jw_int_or_null(w, "world_size", s->world_size);
     jw_end_object(w);
 }
 

@@ -99,6 +99,10 @@ static void take_cards(const struct cards *cards, const struct catalog *c, const
         r->memory_used_gb = r->memory_used_mib * MIB_GB;
         r->memory_total_gb = r->memory_total_mib * MIB_GB;
         r->verdict = judge_card(r, t).verdict;
+        bool known = cards->items[i].host == NULL;
+        for (size_t k = 0; k < i && !known; k++)
+            known = cards->items[k].host != NULL && strcmp(cards->items[k].host, cards->items[i].host) == 0;
+        d->hosts += !known;
     }
 }
 
@@ -221,39 +225,6 @@ static void conclude(struct diagnosis *d, struct reason *reasons, size_t n, cons
     d->recoverable_share = recoverable(d, t);
 }
 
-static void fill_measured(struct diagnosis *d, const struct thresholds *t, const struct card_reading *unknown)
-{
-    struct workload blank;
-    workload_init(&blank);
-    struct measured *m = &d->measured;
-    *m = blank.measured;
-    const struct iteration_stats *s = &d->iterations;
-    const struct card_list *of = &d->cards;
-    double busy = of->n > 0 ? d->mean_utilisation_pct : unknown->utilisation_pct;
-    m->gpu_util_pct = isfinite(busy) ? busy : -1;
-    m->memory_used_pct = isfinite(d->mean_memory_share) ? fmin(100 * d->mean_memory_share, 100) : -1;
-    m->gpus = (int)of->n;
-    const struct gpu *gpu = of->n > 0 ? of->items[0].gpu : NULL;
-    for (size_t i = 0; i < of->n; i++) {
-        m->peak_memory_gb = fmax(m->peak_memory_gb, of->items[i].memory_used_gb);
-        gpu = of->items[i].gpu == gpu ? gpu : NULL;
-    }
-    m->gpu = gpu != NULL ? gpu->id : NULL;
-    if (s->peak_memory_gb > m->peak_memory_gb)
-        m->peak_memory_gb = s->peak_memory_gb;
-    if (m->gpu == NULL) /* of nobody knows which card: it limits nothing */
-        m->peak_memory_gb = -1;
-    double step = isfinite(s->steady_mean_s) ? s->steady_mean_s : s->mean_s;
-    if (s->read && step > 0 && m->gpu != NULL) /* a throughput of nobody knows which card scales to nothing */
-        m->step_time_s = step;
-    if (s->read && (double)s->steady_n >= t->min_iterations && isfinite(s->steady_cv))
-        m->iteration_time_cv = s->steady_cv;
-    m->global_batch = s->global_batch;
-    m->seq_len = s->seq_len;
-    m->verdict = d->verdict; /* the averages above may hide what the single cards or links showed */
-    m->stated = m->verdict != VERDICT_INSUFFICIENT || m->gpus > 0 || m->gpu_util_pct >= 0 || m->iteration_time_cv >= 0;
-}
-
 static void start(struct diagnosis *d, struct arena *arena)
 {
     *d = (struct diagnosis){.findings.arena = arena,
@@ -297,7 +268,7 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
     conclude(ret, reasons, n, &t);
     if (ret->fault != NULL)
         note_text(remark_add(ret, "card_fault", "cards", (double)ret->cards.n), "what", ret->fault);
-    fill_measured(ret, &t, &cards.unknown.reading);
+    measured_fill(ret, &t, &cards.unknown.reading);
     if (arena_failed(arena))
         return err_set(err, ERR_NOMEM, "the readings are too long to be read");
     return 0;
@@ -342,6 +313,7 @@ int diagnosis_of_measured(const struct measured *m, const struct catalog *c, con
             if (reasons[i].verdict == best.verdict ||
                 (verdict_not_cards(reasons[i].verdict) && reasons[i].verdict > best.verdict))
                 best = reasons[i];
+        best.stated = true;
         reasons[0] = best;
         n = 1;
     }

@@ -68,7 +68,7 @@ struct iteration_stats {
     double data_share; /* share of an iteration spent waiting for data, where printed */
     double samples_per_s, tokens_per_s, tokens_per_s_per_gpu; /* as printed last, NAN when not */
     double peak_memory_gb;
-    int global_batch, seq_len; /* 0 = not printed */
+    int global_batch, seq_len, world_size; /* 0 = not printed */
 };
 
 struct finding {
@@ -97,6 +97,7 @@ struct diagnosis {
     double recoverable_share;     /* of the present cost, by mending what is wrong; 0 where nothing is */
     struct finding_list findings; /* the verdict's own first */
     struct card_list cards;
+    int hosts; /* machines that the paste names; 0 = none named */
     struct topology topology;
     struct iteration_stats iterations;
     const char *driver, *cuda;                                        /* NULL when not there */

@@ -157,6 +157,9 @@ static void take_batch(struct log *l, const char *line)
                           &rest);
     if (whole(batch, text_starts(text_skip_blanks(rest), "total") ? "" : rest))
         l->stats->global_batch = (int)batch;
+    double ranks = figure(line, WORDS("world_size", "world size", "num gpus"), &rest);
+    if (whole(ranks, rest) && ranks < 1e6)
+        l->stats->world_size = (int)ranks;
     double seq = figure(line, WORDS("actual seqlen", "seq_length", "seq_len", "max_seq_length", "cutoff_len"), &rest);
     if (whole(seq, rest))
         l->stats->seq_len = (int)seq;

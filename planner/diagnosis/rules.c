@@ -42,12 +42,12 @@ bool verdict_not_cards(enum verdict v)
 
 static struct reason because(enum verdict v, const char *metric, double value, double threshold)
 {
-    return (struct reason){v, verdict_name(v), metric, value, threshold};
+    return (struct reason){v, verdict_name(v), metric, value, threshold, false};
 }
 
 static struct reason lacking(const char *code, const char *metric, double value, double threshold)
 {
-    return (struct reason){VERDICT_INSUFFICIENT, code, metric, value, threshold};
+    return (struct reason){VERDICT_INSUFFICIENT, code, metric, value, threshold, false};
 }
 
 double card_memory_share(const struct card_reading *r)
@@ -151,7 +151,11 @@ struct reason judge_stated(const struct measured *m, const struct thresholds *t)
         return because(m->verdict, "memory_busy_pct", NAN, t->bandwidth_saturated_pct);
     case VERDICT_PCIE_BOUND:
         return because(m->verdict, "pcie_pairs", NAN, 0);
-    case VERDICT_DATA_PIPELINE:
+    case VERDICT_DATA_PIPELINE: /* the mean may be above the limit that single cards, or the log, were below */
+        if (m->gpu_util_pct < 0)
+            return because(m->verdict, "data_wait_share", NAN, t->data_wait_share);
+        return because(m->verdict, "utilisation_pct", m->gpu_util_pct < t->low_utilisation_pct ? m->gpu_util_pct : NAN,
+                       t->low_utilisation_pct);
     case VERDICT_REAL_NEED:
     case VERDICT_HEALTHY:
     case VERDICT_INSUFFICIENT:
@@ -159,7 +163,7 @@ struct reason judge_stated(const struct measured *m, const struct thresholds *t)
         break;
     }
     return because(m->verdict, "utilisation_pct", m->gpu_util_pct >= 0 ? m->gpu_util_pct : NAN,
-                   m->verdict == VERDICT_DATA_PIPELINE ? t->low_utilisation_pct : t->high_utilisation_pct);
+                   t->high_utilisation_pct);
 }
 
 struct reason judge_topology(const struct topology *topology)
@@ -188,7 +192,7 @@ struct note *finding_add(struct diagnosis *d, const struct reason *why, int card
     if (isfinite(why->value))
         figure(&f->note, "value", why->value);
     else
-        note_text(&f->note, "value", "-");
+        note_text(&f->note, "value", why->stated ? "as_diagnosed" : "-");
     if (isfinite(why->threshold))
         figure(&f->note, "threshold", why->threshold);
     else
@@ -198,6 +202,6 @@ struct note *finding_add(struct diagnosis *d, const struct reason *why, int card
 
 struct note *remark_add(struct diagnosis *d, const char *code, const char *metric, double value)
 {
-    const struct reason why = {VERDICT_INSUFFICIENT, code, metric, value, NAN};
+    const struct reason why = {VERDICT_INSUFFICIENT, code, metric, value, NAN, false};
     return finding_add(d, &why, -1);
 }

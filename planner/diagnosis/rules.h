@@ -20,6 +20,7 @@ struct reason {
     const char *code; /* of an insufficient one: what is missing ("idle_machine"); else the verdict's name */
     const char *metric;
     double value, threshold;
+    bool stated; /* by a workload that brings a verdict along: a figure that is missing was seen by the diagnosis */
 };
 
 double card_memory_share(const struct card_reading *r);
@@ -32,6 +33,10 @@ struct reason judge_variation(double cv, const struct thresholds *t);
 struct reason judge_communication(double share, const struct thresholds *t);
 struct reason judge_stated(const struct measured *m, const struct thresholds *t);
 struct reason judge_topology(const struct topology *topology);
+
+/* The measured block of a diagnosis: what was read of the job, none of what says nothing of it (idle cards, slices of a
+ * card, a rate of nobody knows which card). */
+void measured_fill(struct diagnosis *d, const struct thresholds *t, const struct card_reading *unknown);
 
 /* Appends what a reason says; card -1 = all. Returns its note, to hang more figures on. */
 struct note *finding_add(struct diagnosis *d, const struct reason *why, int card);

@@ -187,7 +187,7 @@ Test(rules, an_average_hides_an_idle_or_a_saturated_card)
     cr_expect(says(&d, "card_verdict"), "each saturated card is told of");
     cr_expect_eq(d.cards.items[0].verdict, VERDICT_REAL_NEED);
     cr_expect_eq(d.cards.items[1].verdict, VERDICT_INSUFFICIENT);
-    cr_expect_eq(d.measured.gpus, 3);
+    cr_expect_eq(d.measured.gpus, 2, "the job does not run on the idle one");
     const struct card starved[] = {
         {99, 70000, 81920, 390, 400}, {10, 79000, 81920, 90, 400}, {5, 79000, 81920, 90, 400}};
     d = of_cards(starved, 3);
@@ -285,6 +285,49 @@ Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
     d.measured.iteration_time_cv = 0.6;
     cr_assert_eq(diagnosis_from_measured(&d.measured, test_catalog(), arena, &again, &err), 0);
     IS(again, VERDICT_UNSTABLE_ITERATIONS);
+}
+
+#define SMI_ROW(index, used, util, power)                                                                              \
+#index ", NVIDIA A100-SXM4-80GB, " #util " %, " #used " MiB, 81920 MiB, " #power " W, 400 W\n"
+#define SMI_HEAD                                                                                                       \
+    "index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W], power.limit [W]\n"
+
+/* Measured readings beat estimates: only what was read of the job itself, on a card that is known. */
+Test(rules, measured_holds_the_job_and_nothing_else)
+{
+    static const char busy[] = SMI_HEAD SMI_ROW(0, 70000, 96, 380) SMI_ROW(1, 71000, 97, 381);
+    static const char idle[] = SMI_HEAD SMI_ROW(0, 4, 0, 60) SMI_ROW(1, 4, 0, 60);
+    static const char beside[] = SMI_HEAD SMI_ROW(0, 70000, 96, 380) SMI_ROW(1, 4, 0, 60);
+    static const struct {
+        const char *smi, *log;
+        int gpus, nodes;
+        double tokens, samples, step, peak;
+    } rows[] = {
+        {busy, NULL, 2, 0, 0, 0, 0, 71000 * 1.048576e-3},
+        {idle, NULL, 0, 0, 0, 0, 0, -1}, /* says nothing of a job */
+        {beside, NULL, 1, 0, 0, 0, 0, 70000 * 1.048576e-3},
+        {busy, "step 1 tokens_per_second: 8000\n", 2, 0, 8000, 0, 0, 71000 * 1.048576e-3},
+        {busy, "Tokens/s/GPU: 4000\n", 2, 0, 8000, 0, 0, 71000 * 1.048576e-3},
+        {busy, "world_size ........ 8\nTokens/s/GPU: 4000\n", 8, 4, 32000, 0, 0, 71000 * 1.048576e-3},
+        {busy, "samples/sec: 12.5\n", 2, 0, 0, 12.5, 0, 71000 * 1.048576e-3},
+        {busy, "iteration 1 | elapsed time per iteration (ms): 500 | global batch size: 64 |\n", 2, 0, 0, 0, 0.5,
+         71000 * 1.048576e-3},
+        {busy, "iteration 1 | elapsed time per iteration (ms): 500 |\n", 2, 0, 0, 0, 0, 71000 * 1.048576e-3},
+        {NULL, "samples/sec: 12.5\n", 0, 0, 0, 0, 0, -1}, /* of nobody knows which card */
+        {"node1:\n" SMI_HEAD SMI_ROW(0, 70000, 96, 380) "node2:\n" SMI_HEAD SMI_ROW(0, 70000, 96, 380), NULL, 2, 2, 0,
+         0, 0, 70000 * 1.048576e-3},
+    };
+    for (size_t i = 0; i < N(rows); i++) {
+        struct diagnosis d = run((struct diagnosis_input){.nvidia_smi_csv = rows[i].smi, .training_log = rows[i].log});
+        const struct measured *m = &d.measured;
+        cr_expect_eq(m->gpus, rows[i].gpus, "row %zu: %d cards", i, m->gpus);
+        cr_expect_eq(m->nodes, rows[i].nodes, "row %zu: %d nodes", i, m->nodes);
+        cr_expect_float_eq(m->tokens_per_s, rows[i].tokens, 1e-9, "row %zu: %g", i, m->tokens_per_s);
+        cr_expect_float_eq(m->samples_per_s, rows[i].samples, 1e-9, "row %zu: %g", i, m->samples_per_s);
+        cr_expect_float_eq(m->step_time_s, rows[i].step, 1e-9, "row %zu: %g", i, m->step_time_s);
+        cr_expect_float_eq(m->peak_memory_gb, rows[i].peak, 1e-9, "row %zu: %g", i, m->peak_memory_gb);
+        cr_expect_eq(m->gpu != NULL, rows[i].gpus > 0, "row %zu", i);
+    }
 }
 
 Test(rules, thresholds_are_assumptions_a_request_may_set)
