@@ -203,6 +203,8 @@ static const struct column model_columns[] = {
     ENUM(model, qk_norm, codec_tri),
     REAL(model, flops_per_sample),
     REAL(model, companion_params),
+    TEXT(model, family),
+    TEXT(model, uncounted),
     NEED(model, confidence),
     NEED(model, source),
     TEXT(model, source_date),

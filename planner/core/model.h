@@ -50,6 +50,8 @@ struct model {
     double
         companion_params; /* networks beside it that run once a request (text encoders, image decoder): memory only */
     const char *source, *source_date, *confidence;
+    const char *family;    /* of a preset: model_type in its published config.json, several apart by blanks; "" = none */
+    const char *uncounted; /* what of `params` these dimensions do not show (a tower, state spaces); "" or NULL = none */
     /* Set by model_complete: */
     bool architecture_known; /* layers and hidden were stated, not derived from size */
     bool size_only;          /* nothing but a parameter count was given */

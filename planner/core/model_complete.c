@@ -140,7 +140,7 @@ static void complete_heads(struct model *m, struct note_list *assumed)
         bool grouped = m->size_only && m->ffn != FFN_PLAIN && m->kv_lora_rank == 0 && m->heads > GROUPED_KV_HEADS &&
                        m->heads % GROUPED_KV_HEADS == 0;
         m->kv_heads = grouped ? GROUPED_KV_HEADS : m->heads;
-        if (m->kv_lora_rank == 0)
+        if (m->kv_lora_rank == 0 && !m->no_attention)
             assume(assumed, "model_kv_heads_assumed", "kv_heads", m->kv_heads);
     }
 }
@@ -162,7 +162,9 @@ static double width_from_size(const struct model *m)
 /* A mixture of experts known only by its two sizes: as many experts as make total and active come out. */
 static void complete_experts(struct model *m, struct note_list *assumed)
 {
-    bool mixture = m->experts > 0 || (m->active_params > 0 && m->active_params < 0.9 * m->params);
+    /* What a file or a preset says whole is no mixture for having tables that are only looked up. */
+    bool whole = m->architecture_known && m->intermediate > 0 && m->uncounted && m->uncounted[0];
+    bool mixture = m->experts > 0 || (m->active_params > 0 && m->active_params < 0.9 * m->params && !whole);
     if (!mixture)
         return;
     if (m->experts > 0) {
@@ -237,9 +239,10 @@ static void complete_tying(struct model *m)
 static void complete_sizes(struct model *m, struct note_list *assumed)
 {
     double counted = model_count_params(m), active = model_count_active(m);
+    bool explained = m->uncounted && m->uncounted[0];
     if (m->params <= 0) {
         m->params = counted;
-    } else if (m->architecture_known && fabs(counted / m->params - 1) > SIZE_TOLERANCE && assumed) {
+    } else if (m->architecture_known && !explained && fabs(counted / m->params - 1) > SIZE_TOLERANCE && assumed) {
         note_num(note_num(note_add_once(assumed, "model_size_differs"), "stated_b", m->params / 1e9), "counted_b",
                  counted / 1e9);
     }
