@@ -39,12 +39,29 @@ static unsigned traits_of(const struct config_view *v)
         else if (flag == 0)
             t &= ~biases[i].bits;
     }
+    static const char *const rotary[] = {"alibi", "rope", "rotary", "nope"};
+    for (size_t i = 0; i < sizeof rotary / sizeof *rotary; i++)
+        if (strcmp(config_string(v, "position_embedding_type"), rotary[i]) == 0)
+            t &= ~(unsigned)F_POSITIONS;
+    if (config_flag(v, "static_position_embeddings") == 1)
+        t &= ~(unsigned)F_POSITIONS;
     if (strcmp(v->type, "falcon") == 0 && config_flag(v, "bias") != 1)
         t &= ~(unsigned)(F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS);
     return t;
 }
 
-static double attention(const struct config_view *v, const struct model *m, unsigned traits)
+/* DeBERTa: projections of the relative positions, unless keys and queries are shared with the content's. */
+static double relative_positions(const struct config_view *v, const struct model *m)
+{
+    const char *kinds = config_string(v, "pos_att_type");
+    json_t *list = config_member(v, "pos_att_type");
+    double n = (strstr(kinds, "c2p") != NULL) + (strstr(kinds, "p2c") != NULL) + (double)json_array_size(list);
+    bool own = config_flag(v, "relative_attention") == 1 && config_flag(v, "share_att_key") != 1;
+    return own ? n * m->hidden * m->hidden : 0;
+}
+
+/* Of one layer; where the experts are heads, `experts` of them. */
+static double attention(const struct config_view *v, const struct model *m, unsigned traits, double experts)
 {
     double h = m->hidden, d = m->head_dim, a = m->heads, g = m->kv_heads, n;
     if (m->kv_lora_rank > 0) {
@@ -60,7 +77,11 @@ static double attention(const struct config_view *v, const struct model *m, unsi
     if (q_rank > 0 && o_rank > 0) /* DeepSeek-V4: keys are the values, the way out is narrow and in groups */
         return h * q_rank + q_rank * a * d + 3 * h * d + a * d * o_rank + number(v, 1, NAMES("o_groups")) * o_rank * h +
                q_rank * config_number(v, NAMES("index_n_heads")) * config_number(v, NAMES("index_head_dim"));
-    n = 2 * h * a * d + 2 * h * g * d;
+    if (traits & F_EXPERT_HEADS) /* JetMoE: an expert brings the queries and the way out of one group */
+        return 2 * h * g * d + experts * 2 * h * g * d + h * m->experts;
+    if (traits & F_FUSED) /* Hymba: the state space's way out is the attention's, too */
+        return h * d * (a + g) + h * g * number(v, d, NAMES("v_head_dim"));
+    n = 2 * h * a * d + 2 * h * g * d + relative_positions(v, m);
     if (v->family->mix == MIX_DELTA && strncmp(v->type, "qwen", 4) == 0)
         n += h * a * d; /* the query's gate */
     if (traits & F_QKV_BIAS)
@@ -157,107 +178,6 @@ static double ffn(const struct model *m, double width, unsigned traits)
     return matrices * m->hidden * width + (traits & F_MLP_BIAS ? (matrices - 1) * width + m->hidden : 0);
 }
 
-/* Towers known by the name of the weights they are loaded from. */
-static double named_tower(const struct config_view *v)
-{
-    static const struct {
-        const char *name;
-        double params; /* of the published weights' vision part */
-    } towers[] = {
-        {"clip-vit-large", 304e6}, {"siglip-so400m", 428e6}, {"InternViT-6B", 5.9e9}, {"siglip_large", 316e6}};
-    const char *name = config_string(v, "mm_vision_tower");
-    if (!*name)
-        name = json_string_value(json_object_get(config_member(v, "img_processor"), "model_name"));
-    if (!name || !*name)
-        name = json_string_value(json_object_get(json_object_get(v->vision, "params"), "model_name"));
-    for (size_t i = 0; name && i < sizeof towers / sizeof *towers; i++)
-        if (strstr(name, towers[i].name))
-            return towers[i].params;
-    return 0;
-}
-
-/* Several towers side by side, each an object of its own below "width" (DeepSeek-VL, DeepSeek-OCR). */
-static double towers(json_t *parts)
-{
-    const char *name;
-    json_t *part;
-    double n = 0;
-    json_object_foreach(parts, name, part)
-    {
-        double width = json_number_value(json_object_get(part, "width"));
-        n += json_number_value(json_object_get(part, "layers")) * 12 * width * width;
-    }
-    return n;
-}
-
-/* A tower that turns pictures into tokens, with its projector. */
-static double vision(const struct config_view *v, double text_hidden)
-{
-    if (!v->vision || json_is_object(json_object_get(v->vision, "params")))
-        return named_tower(v);
-    if (json_is_object(json_object_get(v->vision, "width")))
-        return towers(json_object_get(v->vision, "width"));
-    struct config_view eye = {.root = v->vision, .text = v->vision, .family = v->family};
-    double width = number(&eye, 768, NAMES("embed_dim", "width", "hidden_size"));
-    double depth = number(&eye, 12, NAMES("depth", "num_hidden_layers", "layers", "num_layers")) +
-                   config_number(&eye, NAMES("num_global_layers"));
-    double ratio = number(&eye, 4, NAMES("mlp_ratio"));
-    double inner = number(&eye, width * ratio, NAMES("intermediate_size", "ffn_hidden_size"));
-    if (strncmp(v->type, "glm4v", 5) == 0) /* states the merger's width, uses the text's */
-        inner = number(&eye, inner, NAMES("out_hidden_size"));
-    bool gated =
-        strstr(config_string(&eye, "hidden_act"), "silu") || strstr(config_string(&eye, "hidden_act"), "swiglu");
-    double patch = number(&eye, 14, NAMES("patch_size", "spatial_patch_size"));
-    double merge = number(&eye, 1, NAMES("spatial_merge_size"));
-    double image = config_number(&eye, NAMES("image_size"));
-    double positions = image > 0 ? image / patch * (image / patch) : number(&eye, 0, NAMES("num_position_embeddings"));
-    double layer = 4 * width * width + (gated ? 3 : 2) * width * inner + 4 * width + inner + 5 * width;
-    double joined = width * merge * merge;
-    double projector =
-        merge > 1 ? joined * joined + joined * text_hidden : width * text_hidden + text_hidden * text_hidden;
-    double frames = number(&eye, 1, NAMES("temporal_patch_size"));
-    return depth * layer + 3 * patch * patch * frames * width + positions * width + projector;
-}
-
-/* A tower that turns sound into tokens. */
-static double audio(const struct config_view *v, double text_hidden)
-{
-    static const char *const names[] = {"audio_config", "audio_encoder_config", "speech_config", "audio"};
-    json_t *part = NULL;
-    for (size_t i = 0; !part && i < sizeof names / sizeof *names; i++)
-        part = json_object_get(v->root, names[i]);
-    if (!part)
-        part = json_object_get(json_object_get(v->root, "thinker_config"), "audio_config");
-    if (!json_is_object(part))
-        return 0;
-    struct config_view ear = {.root = part, .text = part, .family = v->family};
-    double width = config_number(&ear, NAMES("d_model", "hidden_size", "embed_dim"));
-    double depth = config_number(&ear, NAMES("encoder_layers", "num_hidden_layers", "depth"));
-    double inner = number(&ear, 4 * width, NAMES("encoder_ffn_dim", "intermediate_size", "ffn_dim"));
-    double mels = number(&ear, 80, NAMES("num_mel_bins"));
-    return depth * (4 * width * width + 2 * width * inner) + 3 * mels * width + 3 * width * width + width * text_hidden;
-}
-
-/* A second decoder that speaks what the first one thinks (Qwen-Omni's talker). */
-static double talker(const struct config_view *v)
-{
-    json_t *part = json_object_get(v->root, "talker_config"), *text = json_object_get(part, "text_config");
-    part = json_is_object(text) ? text : part;
-    if (!json_is_object(part))
-        return 0;
-    struct config_view mouth = {.root = part, .text = part, .family = v->family};
-    double h = config_number(&mouth, NAMES("hidden_size")), layers = config_number(&mouth, NAMES("num_hidden_layers"));
-    double heads = config_number(&mouth, NAMES("num_attention_heads"));
-    double d = number(&mouth, heads > 0 ? h / heads : 0, NAMES("head_dim"));
-    double kv = number(&mouth, heads, NAMES("num_key_value_heads")),
-           experts = config_number(&mouth, NAMES("num_experts"));
-    double width = experts > 0 ? experts * config_number(&mouth, NAMES("moe_intermediate_size")) +
-                                     config_number(&mouth, NAMES("shared_expert_intermediate_size"))
-                               : config_number(&mouth, NAMES("intermediate_size"));
-    double tables = config_number(&mouth, NAMES("vocab_size")) * (h + number(&mouth, h, NAMES("embedding_size")));
-    return layers * (2 * h * d * (heads + kv) + 3 * h * width) + tables;
-}
-
 /* Convolutions in front of a tower of layers (wav2vec 2.0, HuBERT), with the one that tells positions. */
 static double sound_front(const struct config_view *v, double h)
 {
@@ -281,6 +201,16 @@ static double layer_tables(const struct config_view *v, const struct model *m)
     return width * m->layers * number(v, m->vocab, NAMES("vocab_size_per_layer_input"));
 }
 
+/* Rows of learned positions; two stacks have a table each. */
+static double positions(const struct config_view *v, const struct model *m, unsigned traits)
+{
+    double extra = strncmp(v->type, "opt", 3) == 0 || strstr(v->type, "bart") ? 2 : 0;
+    if (!(traits & F_ENCODER_DECODER) || config_has(v, "max_source_positions"))
+        return m->max_context + extra;
+    return number(v, m->max_context, NAMES("max_encoder_position_embeddings")) +
+           number(v, m->max_context, NAMES("max_decoder_position_embeddings")) + 2 * extra;
+}
+
 /* Embedding, positions, segments, head. */
 static double tables(const struct config_view *v, const struct model *m, unsigned traits)
 {
@@ -293,15 +223,16 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
         n = vocab * narrow + narrow * h;
     if (strncmp(v->type, "bloom", 5) == 0)
         n += 2 * h;
-    if (traits & F_POSITIONS) {
-        double extra = strncmp(v->type, "opt", 3) == 0 || strstr(v->type, "bart") ? 2 : 0;
-        n += (m->max_context + extra) * (narrow > 0 && narrow < h && (traits & F_ENCODER) ? narrow : h);
-    }
+    if (traits & F_POSITIONS)
+        n += positions(v, m, traits) * (narrow > 0 && narrow < h && (traits & F_ENCODER) ? narrow : h);
     if (traits & F_SEGMENTS)
         n += number(v, 1, NAMES("type_vocab_size")) * h + 2 * h + h * h + h;
     n += 3 * h * m->layers * config_number(v, NAMES("hidden_size_per_layer_input")) + sound_front(v, h);
-    if (strncmp(v->type, "longformer", 10) == 0)
-        n += 3 * h * (h + 1) * m->layers; /* its own projections for global tokens */
+    double patch = config_number(v, NAMES("patch_size")), image = config_number(v, NAMES("image_size"));
+    if (m->vocab == 0 && v->text == v->root && patch > 0 && image > 0) /* pictures: a projection and a place a patch */
+        n += 3 * patch * patch * h + (image / patch * (image / patch) + 1) * h;
+    if (config_has(v, "attention_window")) /* Longformer, LED: projections of their own for global tokens */
+        n += 3 * h * (h + 1) * number(v, m->layers, NAMES("encoder_layers"));
     return n + head + (traits & F_HEAD_BIAS && head > 0 ? vocab : 0);
 }
 
@@ -320,7 +251,7 @@ static double encoder_layers(const struct config_view *v, const struct model *m)
 static double encoder_decoder(const struct config_view *v, const struct model *m, unsigned traits)
 {
     double encoder = encoder_layers(v, m);
-    double one = attention(v, m, traits), feed = ffn(m, m->intermediate, traits), norm = norms_of(m, traits) / 2;
+    double one = attention(v, m, traits, 0), feed = ffn(m, m->intermediate, traits), norm = norms_of(m, traits) / 2;
     double source = config_number(v, NAMES("max_source_positions")) * m->hidden;
     double mels = config_number(v, NAMES("num_mel_bins"));
     if (mels > 0)
@@ -346,7 +277,7 @@ static double body(const struct config_view *v, const struct config_layers *l, c
 {
     double h = m->hidden;
     double dense_width = m->dense_intermediate > 0 ? m->dense_intermediate : m->intermediate;
-    double n = (l->attention + l->windowed) * attention(v, m, traits) + l->mixed * mixer(v, m);
+    double n = (l->attention + l->windowed) * attention(v, m, traits, experts) + l->mixed * mixer(v, m);
     double layers = l->total;
     if (strncmp(v->type, "zamba", 5) == 0)
         return shared_blocks(v, l, m);
@@ -372,8 +303,7 @@ static double body(const struct config_view *v, const struct config_layers *l, c
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
-    double fixed = tables(v, m, traits) + vision(v, m->hidden) + audio(v, m->hidden),
-           lookup = layer_tables(v, m) + talker(v);
+    double fixed = tables(v, m, traits) + config_towers(v, m), lookup = layer_tables(v, m) + config_talker(v);
     if (traits & F_ENCODER_DECODER) {
         m->encoder_layers = (int)encoder_layers(v, m);
         m->decoder_layers = config_encoder_only(v) ? 0 : m->layers;

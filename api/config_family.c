@@ -83,6 +83,8 @@ static const struct config_family families[] = {
     {"smollm3", F_TIED, 0, 36, 2048, 16, 4, 11008, 128256, 32768},
     {"ernie4_5", F_TIED, 0, 0, 0, 0, 0, 0, 103424, 131072},
     {"openelm", F_TIED | F_QK_NORM, 0, 0, 0, 0, 0, 0, 32000, 2048},
+    {"hymba", F_TIED | F_FUSED, MIX_MAMBA1, 32, 1600, 25, 5, 5504, 32001, 8192},
+    {"jetmoe", F_TIED | F_EXPERT_HEADS, 0, 12, 2048, 0, 16, 5632, 32000, 4096},
     {"jamba", 0, MIX_MAMBA1, 32, 4096, 32, 8, 14336, 65536, 262144},
     {"bamba", 0, MIX_MAMBA2, 32, 4096, 32, 8, 14336, 128000, 262144},
     {"granitemoehybrid", F_TIED, MIX_MAMBA2, 0, 0, 0, 0, 0, 0, 0},
@@ -267,9 +269,23 @@ static const char *guessed_type(json_t *o)
     return "";
 }
 
+/* A document around the file ("config": {...} in a record of a hub): the file itself. */
+static json_t *unwrapped(json_t *root)
+{
+    static const char *const names[] = {"config", "model_config", "hf_config", "model", NULL};
+    for (const char *const *name = names; *name; name++) {
+        json_t *part = json_object_get(root, *name);
+        bool own = json_object_get(root, "model_type") || json_object_get(root, "architectures");
+        if (!own && (json_object_get(part, "model_type") || json_object_get(part, "architectures")))
+            return unwrapped(part);
+    }
+    return root;
+}
+
 bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
 {
     memset(ret, 0, sizeof *ret);
+    root = unwrapped(root);
     *ret_why = other_file(root);
     if (*ret_why)
         return false;

@@ -209,6 +209,12 @@ void config_layers_of(const struct config_view *v, const struct model *m, struct
         l.attention = l.total;
     if (strncmp(v->type, "falcon_h1", 9) == 0) /* both in every layer */
         l.attention = l.mixed = l.total;
+    if (v->family->traits & F_FUSED) { /* so here, most of it with a window */
+        int full = (int)json_array_size(config_member(v, "global_attn_idx"));
+        l.mixed = l.total;
+        l.attention = full > 0 && full < l.total ? full : l.total;
+        l.windowed = l.total - l.attention;
+    }
     if (!letters) {
         l.moe = moe_layers(v, m, l.total);
         l.feed_forward = v->family->traits & F_MIX_EVERYWHERE && v->family->mix != MIX_RWKV ? 0 : l.total;

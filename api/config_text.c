@@ -8,9 +8,10 @@
 #include "base/buf.h"
 
 #define BLOCKS_MAX 32
+#define DEPTH_MAX 32
 
 /* Behind the block that opens at `at`; 0 when it never closes. */
-static size_t block_end(const char *s, size_t at)
+size_t config_block_end(const char *s, size_t at)
 {
     int depth = 0;
     char quote = 0;
@@ -87,7 +88,7 @@ static size_t copy_token(struct buf *out, const char *s, size_t n, size_t i)
     return i + 1;
 }
 
-static json_t *parse_block(const char *s, size_t n)
+json_t *config_block(const char *s, size_t n)
 {
     struct buf clean;
     buf_init(&clean, 4 * n + 64);
@@ -104,14 +105,138 @@ static json_t *parse_block(const char *s, size_t n)
     return v;
 }
 
-static bool has_dimensions(json_t *block)
+bool config_has_dimensions(json_t *block)
 {
-    static const char *const names[] = {"hidden_size", "d_model",           "n_embd",      "n_embed",
-                                        "dim",         "num_hidden_layers", "n_layer",     "n_layers",
-                                        "num_layers",  "decoder_layers",    "block_count", NULL};
+    static const char *const names[] = {
+        "hidden_size", "d_model",    "n_embd",         "n_embed",     "dim",       "num_hidden_layers",      "n_layer",
+        "n_layers",    "num_layers", "decoder_layers", "block_count", "model_dim", "num_transformer_layers", NULL};
     struct config_view view;
     const char *why;
     return config_view_of(block, &view, &why) && config_number(&view, names) > 0;
+}
+
+/* The block at `at` of a text whose every line begins with as many bytes as stand before it: a log, a diff, a
+ * quotation, numbered lines. */
+static json_t *without_prefixes(const char *text, size_t at)
+{
+    size_t line = at;
+    while (line > 0 && text[line - 1] != '\n')
+        line--;
+    size_t column = at - line;
+    if (column == 0)
+        return NULL;
+    struct buf bare;
+    buf_init(&bare, strlen(text + at) + 1);
+    for (const char *p = text + at; *p;) {
+        size_t n = strcspn(p, "\n") + 1;
+        if (p[n - 1] == '\0')
+            n--;
+        size_t skip = p == text + at ? 0 : n - (n > 0 && p[n - 1] == '\n') < column ? n - 1 : column;
+        buf_add(&bare, p + skip, n - skip);
+        p += n;
+    }
+    size_t end = bare.data ? config_block_end(bare.data, 0) : 0;
+    json_t *v = end ? config_block(bare.data, end) : NULL;
+    buf_done(&bare);
+    return v;
+}
+
+/* How far a text goes and which braces are then open. */
+struct extent {
+    size_t len, depth;
+    char open[DEPTH_MAX];
+};
+
+/* *ret_all: to where the outermost brace closes, or to the end; *ret_members: to the last whole member. */
+static void measure(const char *s, struct extent *ret_all, struct extent *ret_members)
+{
+    struct extent e = {.len = 0};
+    bool quoted = false;
+    ret_members->len = 0;
+    while (s[e.len]) {
+        char c = s[e.len++];
+        if (quoted && c == '\\' && s[e.len])
+            e.len++;
+        else if (c == '"')
+            quoted = !quoted;
+        if (quoted || c == '"')
+            continue;
+        if ((c == '{' || c == '[') && e.depth < DEPTH_MAX)
+            e.open[e.depth++] = c;
+        else if ((c == '}' || c == ']') && e.depth > 0)
+            e.depth--;
+        if (c == ',' || c == '}' || c == ']')
+            *ret_members = e;
+        if (e.depth == 0)
+            break;
+    }
+    *ret_all = e;
+}
+
+static json_t *closed(const char *s, const struct extent *e)
+{
+    struct buf whole;
+    buf_init(&whole, e->len + DEPTH_MAX + 1);
+    buf_add(&whole, s, e->len);
+    for (size_t n = e->depth; n > 0; n--)
+        buf_addc(&whole, e->open[n - 1] == '{' ? '}' : ']');
+    json_t *v = whole.data ? config_block(whole.data, whole.len) : NULL;
+    buf_done(&whole);
+    return v;
+}
+
+/* What a paste that lost its first brace, its last ones or its end says: from the first name to the last whole member.
+ * NULL when that is nothing. */
+static json_t *completed(const char *text)
+{
+    const char *from = strpbrk(text, "\"{");
+    if (!from)
+        return NULL;
+    struct buf whole;
+    struct extent all, members;
+    buf_init(&whole, strlen(from) + 2);
+    if (*from == '"')
+        buf_addc(&whole, '{');
+    buf_adds(&whole, from);
+    buf_addc(&whole, '\0');
+    json_t *v = NULL;
+    if (whole.data) {
+        measure(whole.data, &all, &members);
+        v = closed(whole.data, &all);
+        if (!v && members.len > 0)
+            v = closed(whole.data, &members);
+    }
+    buf_done(&whole);
+    return v;
+}
+
+/* Whether the block at `at` is the value of a quoted name: then it is a part of something whose braces are lost. */
+static bool is_member(const char *text, size_t at)
+{
+    while (at > 0 && strchr(" \t\r\n", text[at - 1]))
+        at--;
+    return at > 1 && text[at - 1] == ':' && (text[at - 2] == '"' || text[at - 2] == '\'');
+}
+
+/* Whether it is named as a part without quotes ("text_config: {...}"): pairs around it say the rest. */
+static bool is_named_part(const char *text, size_t at)
+{
+    static const char end[] = "_config";
+    static const char *const wholes[] = {"model_config", "hf_config"};
+    while (at > 0 && strchr(" \t:=", text[at - 1]))
+        at--;
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (at >= strlen(wholes[i]) && strncmp(text + at - strlen(wholes[i]), wholes[i], strlen(wholes[i])) == 0)
+            return false;
+    return at >= sizeof end && strncmp(text + at - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
+/* `v` or, where it is no configuration, `otherwise`; the other one is let go. */
+static json_t *better(json_t *v, json_t *otherwise)
+{
+    bool first = v && (config_has_dimensions(v) || !otherwise || !config_has_dimensions(otherwise));
+    json_decref(first ? otherwise : v);
+    return first ? v : otherwise;
 }
 
 static json_t *first_configuration(const char *text)
@@ -119,110 +244,33 @@ static json_t *first_configuration(const char *text)
     json_t *fallback = NULL;
     size_t blocks = 0;
     for (size_t at = 0; text[at] && blocks < BLOCKS_MAX; at++) {
-        size_t end = text[at] == '{' ? block_end(text, at) : 0;
-        if (!end)
+        if (text[at] != '{')
             continue;
+        size_t end = config_block_end(text, at);
         blocks++;
-        json_t *v = parse_block(text + at, end - at);
-        if (v && has_dimensions(v)) {
+        if (end && is_named_part(text, at)) {
+            at = end - 1;
+            continue;
+        }
+        json_t *v = end ? config_block(text + at, end - at) : NULL;
+        if (!v)
+            v = without_prefixes(text, at);
+        if (v && config_has_dimensions(v)) {
             json_decref(fallback);
-            return v;
+            if (!is_member(text, at))
+                return v;
+            json_decref(v); /* a part may say another size than the whole: the whole or nothing */
+            v = completed(text);
+            return v ? v : json_object();
         }
         if (v && !fallback)
             fallback = v;
         else
             json_decref(v);
-        if (v)
+        if (v && end)
             at = end - 1;
     }
-    return fallback;
-}
-
-/* "-1.5e9", "true", "silu": one bare value; NULL for none. *ret_len: how long it is. */
-static json_t *bare_value(const char *s, size_t *ret_len)
-{
-    char *end;
-    size_t quote = *s == '"' || *s == '\'';
-    size_t n = strspn(s + quote, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-");
-    *ret_len = quote + n + (quote && s[quote + n] == *s);
-    if (n == 0 || n > 60)
-        return NULL;
-    char plain[64];
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) /* Python's 32_000 */
-        if (s[quote + i] != '_')
-            plain[kept++] = s[quote + i];
-    plain[kept] = '\0';
-    if (kept < n && strspn(plain, "0123456789") == kept)
-        return json_integer((json_int_t)strtoll(plain, NULL, 10));
-    double number = strtod(s + quote, &end);
-    if (end == s + quote + n)
-        return strcspn(s + quote, ".eE") >= n ? json_integer((json_int_t)strtoll(s + quote, NULL, 10))
-                                              : json_real(number);
-    if ((n == 4 && strncasecmp(s + quote, "true", 4) == 0) || (n == 5 && strncasecmp(s + quote, "false", 5) == 0))
-        return json_boolean(n == 4);
-    return json_stringn(s + quote, n);
-}
-
-/* What stands between a name and its value: ":", "=", "u32 =" of a GGUF dump, " ....... " of Megatron's arguments, a
- * tab or a bar of a table. The value's start; NULL for none. */
-static const char *behind_sign(const char *p)
-{
-    static const char *const types[] = {"u32", "u64", "i32", "i64", "f32", "str", "bool"};
-    size_t gap = strspn(p, " \t");
-    bool column = memchr(p, '\t', gap) != NULL && p[gap] >= '0' && p[gap] <= '9';
-    p += gap;
-    if (column)
-        return p;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strncmp(p, types[i], strlen(types[i])) == 0 && strchr(" \t", p[strlen(types[i])]))
-            p += strlen(types[i]) + strspn(p + strlen(types[i]), " \t");
-    size_t dots = strspn(p, ".");
-    if (dots >= 2 && p[dots] == ' ')
-        return p + dots + strspn(p + dots, " \t");
-    return (*p == ':' || *p == '=' || *p == '|') && p[1] != '=' ? p + 1 + strspn(p + 1, " \t") : NULL;
-}
-
-/* Pairs without braces: "hidden_size: 4096", "dim=4096, n_layers=32", "--num-layers 32 --hidden-size 4096". */
-static json_t *from_pairs(const char *text)
-{
-    static const char name_bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-    json_t *o = json_object();
-    for (const char *p = text; *p && json_object_size(o) < 200;) {
-        bool option = p[0] == '-' && p[1] == '-';
-        p += option ? 2 : 0;
-        size_t n = strspn(p, name_bytes);
-        if (n == 0) {
-            p += *p != '\0';
-            continue;
-        }
-        const char *after = p + n + (p[n] == '"' || p[n] == '\'');
-        const char *behind = behind_sign(after), *at = behind ? behind : after + strspn(after, " \t");
-        size_t len = 0;
-        bool pair = (behind || (option && at > after)) && n < 60 && strspn(p, "0123456789") < n;
-        json_t *v = pair ? bare_value(at, &len) : NULL;
-        if (v && json_is_string(v) && behind_sign(at + len)) { /* "loader: n_layer = 32": the value is the name */
-            json_decref(v);
-            v = NULL;
-        }
-        if (v) {
-            char name[64];
-            for (size_t i = 0; i < n; i++)
-                name[i] = p[i] == '-' ? '_' : p[i];
-            name[n] = '\0';
-            if (json_object_get(o, name))
-                json_decref(v); /* the first says what the model is */
-            else
-                json_object_set_new(o, name, v);
-            p = at + len;
-        } else {
-            p += n;
-        }
-    }
-    if (has_dimensions(o))
-        return o;
-    json_decref(o);
-    return NULL;
+    return better(fallback, strchr(text, '"') ? completed(text) : NULL);
 }
 
 /* What a word processor or a Chinese input method makes of quotes, commas and colons. */
@@ -251,21 +299,14 @@ static json_t *from_typed(const char *text)
     as_typed(text, &plain);
     json_t *v = plain.data ? first_configuration(plain.data) : NULL;
     if (!v && plain.data)
-        v = from_pairs(plain.data);
+        v = config_from_pairs(plain.data);
     buf_done(&plain);
     return v;
 }
 
-json_t *config_from_text(const char *text)
+/* Escaped inside another string: a notebook, a log record. */
+static json_t *from_escaped(const char *text)
 {
-    json_t *v = first_configuration(text);
-    if (!v)
-        v = from_pairs(text);
-    if (!v)
-        v = from_typed(text);
-    if (v || !strstr(text, "\\\""))
-        return v;
-    /* escaped inside another string: a notebook, a log record */
     struct buf plain;
     buf_init(&plain, strlen(text) + 1);
     for (const char *p = text; *p; p++) {
@@ -276,9 +317,40 @@ json_t *config_from_text(const char *text)
         else
             buf_addc(&plain, *p);
     }
-    v = plain.data ? first_configuration(plain.data) : NULL;
+    json_t *v = plain.data ? first_configuration(plain.data) : NULL;
     if (!v && plain.data)
-        v = from_pairs(plain.data);
+        v = config_from_pairs(plain.data);
     buf_done(&plain);
     return v;
+}
+
+json_t *config_from_member(json_t *record)
+{
+    const char *name;
+    json_t *member;
+    if (config_has_dimensions(record))
+        return NULL;
+    json_object_foreach(record, name, member)
+    {
+        const char *text = json_string_value(member);
+        json_t *v = text && strchr(text, '{') ? config_from_text(text) : NULL;
+        if (v && config_has_dimensions(v))
+            return v;
+        json_decref(v);
+    }
+    return NULL;
+}
+
+json_t *config_from_text(const char *text)
+{
+    json_t *v = first_configuration(text), *inside = v ? config_from_member(v) : NULL;
+    if (inside) {
+        json_decref(v);
+        return inside;
+    }
+    if (!v || !config_has_dimensions(v))
+        v = better(v, config_from_pairs(text));
+    if (!v)
+        v = from_typed(text);
+    return v || !strstr(text, "\\\"") ? v : from_escaped(text);
 }

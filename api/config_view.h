@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/arena.h"
+#include "planner/core/catalog.h"
 #include "planner/core/model.h"
 
 enum { /* what kind of layer carries the tokens from one to the next */
@@ -39,6 +41,8 @@ enum {              /* traits of a family, as bits */
        F_HEAD_BIAS = 16384,
        F_SEGMENTS = 32768,       /* BERT: segment table, pooler, norm behind the embedding */
        F_MIX_EVERYWHERE = 65536, /* layers that list no attention have none at all */
+       F_FUSED = 131072,         /* attention and state space side by side in every layer with one way out */
+       F_EXPERT_HEADS = 262144,  /* the experts are the attention's, too */
        F_ALL_BIAS = F_QKV_BIAS | F_OUT_BIAS | F_MLP_BIAS | F_NORM_BIAS
 };
 
@@ -86,7 +90,47 @@ void config_layers_of(const struct config_view *v, const struct model *m, struct
 /* Fills params and active_params from the dimensions in *m, the layers and the family; the vision part included. */
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m);
 
+/* The parts beside the language model, in parameters: towers with their projectors and adapters; and a second decoder
+ * that speaks, which no token of text passes. */
+double config_towers(const struct config_view *v, const struct model *m);
+double config_talker(const struct config_view *v);
+
+/* Which dimensions the file states itself; the others in *m are its class's defaults. */
+struct config_stated {
+    bool layers, hidden, heads, kv_heads, head_dim, width, vocab, experts, topk, tied;
+};
+
+/* What the presets know of a configuration. */
+struct config_match {
+    const struct model *row; /* the published model it is; NULL = none, or several of different sizes */
+    bool equal;              /* everything stated agrees with it (or with several) */
+    bool unlike;             /* depth or grouping do not: known by width, heads and experts alone */
+    const char *names;       /* of the presets that facts come from, three at most */
+    const char *facts; /* "num_key_value_heads 8, vocab_size 128256": what was left out and is taken; NULL = none */
+};
+
+/* Looks the configuration up among the presets of `c` (NULL = none) and fills its gaps in *m. */
+void config_recognise(const struct config_view *v, const struct catalog *c, const struct config_stated *s,
+                      struct arena *arena, struct model *m, struct config_match *ret);
+
+/* Puts the published sizes of a recognised model in place of the counted ones; `notes` (NULL = none) says what was
+ * taken from where and where count and publication differ. */
+void config_take_published(const struct config_view *v, struct config_match *found, struct note_list *notes,
+                           struct model *m);
+
 /* The first object in a pasted text that looks like a configuration; NULL when there is none. New reference. */
 json_t *config_from_text(const char *text);
+/* The configuration that a record's member holds as text; NULL when the record is one itself or holds none. */
+json_t *config_from_member(json_t *record);
+
+/* ---- between config_text.c and config_pairs.c --------------------------------------------------------------- */
+
+/* A block in braces as JSON, or as the near-JSON that people paste; NULL when it is neither. New reference. */
+json_t *config_block(const char *s, size_t n);
+/* Behind the block that opens at `at`; 0 when it never closes. */
+size_t config_block_end(const char *s, size_t at);
+bool config_has_dimensions(json_t *block);
+/* Names and values without braces; NULL when they are no configuration. New reference. */
+json_t *config_from_pairs(const char *text);
 
 #endif

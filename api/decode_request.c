@@ -152,6 +152,8 @@ static bool is_consequence(const struct decode *d, size_t n, const struct fault 
         {"/workload", "/workload/training"},
         {"/workload", "/workload/serving"},
         {"/workload/training/flops_per_sample", "/workload/measured"},
+        {"/workload/model", "/workload/model/config"},
+        {"/workload/serving/model", "/workload/serving/model/config"},
     };
     for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
         if (strcmp(f->code, "required") == 0 && strcmp(f->pointer, gaps[i][0]) == 0 && already_faulty(d, n, gaps[i][1]))
@@ -222,6 +224,7 @@ int decode_estimate_request(struct decode *d, const void *bytes, size_t len, str
     memset(ret, 0, sizeof *ret);
     workload_init(&ret->workload);
     note_list_init(&ret->assumed, d->arena);
+    d->notes = &ret->assumed;
     ret->shape.gpus_per_node = ret->shape.nodes = 1;
     json_t *root = jspec_parse(d, bytes, len, decode_pasted, err);
     if (!root)
@@ -263,6 +266,7 @@ int decode_plan_object(struct decode *d, json_t *root, struct decoded_plan *ret,
     memset(ret, 0, sizeof *ret);
     workload_init(&ret->workload);
     note_list_init(&ret->assumed, d->arena);
+    d->notes = &ret->assumed;
     ret->as_of = d->today;
     ret->language_stated = language_of(root);
     if (decode_root(d, &spec_plan, root, ret)) {

@@ -27,6 +27,7 @@ struct decode {
     enum language language; /* of the fault texts */
     date_t today;
     struct fault_list *faults;
+    struct note_list *notes; /* what reading took for granted; NULL = nobody asks */
     struct {
         bool has;
         double min, max;

@@ -10,6 +10,79 @@
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define DIMENSION_MAX 100000000.0
 
+static const char *const depth_names[] = {"num_hidden_layers",
+                                          "n_layer",
+                                          "n_layers",
+                                          "num_layers",
+                                          "decoder_layers",
+                                          "num_hidden_layer",
+                                          "num_transformer_layers",
+                                          "depth",
+                                          "layers",
+                                          "block_count",
+                                          NULL};
+static const char *const decoder_depth_names[] = {"decoder_layers", "num_decoder_layers", NULL};
+static const char *const width_names[] = {"hidden_size",      "d_model",   "n_embd",     "n_embed",         "dim",
+                                          "model_dim",        "embed_dim", "hidden_dim", "word_embed_size", "width",
+                                          "embedding_length", NULL};
+static const char *const vocab_names[] = {"vocab_size", "padded_vocab_size", "n_vocab", "vocabulary_size", NULL};
+static const char *const head_names[] = {"num_attention_heads",
+                                         "n_head",
+                                         "n_heads",
+                                         "num_heads",
+                                         "decoder_attention_heads",
+                                         "attention_heads",
+                                         "num_query_heads",
+                                         "encoder_attention_heads",
+                                         "head_count",
+                                         NULL};
+static const char *const kv_head_names[] = {"num_key_value_heads",
+                                            "num_kv_heads",
+                                            "n_head_kv",
+                                            "n_kv_heads",
+                                            "kv_n_heads",
+                                            "multi_query_group_num",
+                                            "num_query_groups",
+                                            "num_key_value_groups",
+                                            "n_query_groups",
+                                            "n_kv_head",
+                                            "num_multi_query_heads",
+                                            "head_count_kv",
+                                            "num_key_value_heads_per_layer",
+                                            "num_attention_groups",
+                                            NULL};
+static const char *const head_dim_names[] = {"head_dim",   "kv_channels",         "attention_head_dim",
+                                             "d_kv",       "attention_head_size", "head_size",
+                                             "key_length", "n_embd_head_k",       NULL};
+static const char *const ffn_names[] = {"intermediate_size",
+                                        "ffn_hidden_size",
+                                        "ffn_dim",
+                                        "d_ff",
+                                        "n_inner",
+                                        "inner_hidden_size",
+                                        "decoder_ffn_dim",
+                                        "encoder_ffn_dim",
+                                        "mlp_hidden_size",
+                                        "feed_forward_size",
+                                        "intermediate_dim",
+                                        "block_ff_dim",
+                                        "filter_size",
+                                        "hidden_dim",
+                                        "ff_intermediate_size",
+                                        "feed_forward_length",
+                                        "n_ff",
+                                        NULL};
+static const char *const expert_names[] = {
+    "num_local_experts", "n_routed_experts",   "num_experts", "moe_num_experts", "num_moe_experts",
+    "n_experts",         "num_routed_experts", "n_expert",    "expert_count",    NULL};
+static const char *const topk_names[] = {
+    "num_experts_per_tok", "num_experts_per_token", "moe_top_k",       "moe_topk",          "moe_k",
+    "n_experts_per_token", "num_selected_experts",  "moe_router_topk", "top_k_experts",     "router_topk",
+    "experts_top_k",       "num_experts_per_layer", "n_expert_used",   "expert_used_count", NULL};
+static const char *const expert_width_names[] = {"moe_intermediate_size",    "moe_ffn_hidden_size",
+                                                 "expert_ffn_hidden_size",   "ffn_hidden_size_expert",
+                                                 "expert_intermediate_size", NULL};
+
 static int whole(const struct config_view *v, const char *const *names)
 {
     double n = config_number(v, names);
@@ -25,16 +98,15 @@ static void read_width_and_depth(const struct config_view *v, struct model *m)
 {
     bool both = v->family->traits & F_ENCODER_DECODER;
     m->layers = both ? whole(v, NAMES("decoder_layers", "num_decoder_layers", "num_layers", "num_hidden_layers"))
-                     : whole(v, NAMES("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers",
-                                      "num_hidden_layer", "num_transformer_layers", "depth", "layers", "block_count"));
-    m->hidden = whole(v, NAMES("hidden_size", "d_model", "n_embd", "n_embed", "dim", "model_dim", "embed_dim",
-                               "hidden_dim", "word_embed_size", "width", "embedding_length"));
-    m->vocab = whole(v, NAMES("vocab_size", "padded_vocab_size", "n_vocab", "vocabulary_size"));
+                     : whole(v, depth_names);
+    m->hidden = whole(v, width_names);
+    m->vocab = whole(v, vocab_names);
     if (strncmp(v->type, "chatglm", 7) == 0)
         m->vocab = either(whole(v, NAMES("padded_vocab_size")), m->vocab);
     m->max_context = whole(v, NAMES("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
                                     "max_sequence_length", "max_target_positions", "model_max_length", "max_seq_length",
-                                    "context_length", "max_trained_positions", "block_size", "n_ctx_train"));
+                                    "context_length", "max_trained_positions", "block_size", "n_ctx_train",
+                                    "max_encoder_position_embeddings"));
     /* A part of a bigger model may leave out what its class assumes; a file of its own never says so little. */
     bool nested = v->text != v->root;
     if (v->family->hidden > 0 && (m->hidden > 0 || m->layers > 0 || nested)) {
@@ -49,43 +121,14 @@ static void read_width_and_depth(const struct config_view *v, struct model *m)
     m->max_context = either(m->max_context, v->family->context);
 }
 
-static int multi_query_heads(const struct config_view *v, const struct model *m)
+static int multi_query_heads(const struct config_view *v)
 {
     int flag = config_flag(v, "multi_query");
     if (flag < 0)
         flag = config_flag(v, "multi_query_attention");
     bool one = flag == 1 || (flag < 0 && (v->family->traits & F_MULTI_QUERY));
-    /* Falcon's larger models group by 8 and say so in a key that pasted extracts drop. */
-    bool grouped =
-        strcmp(v->type, "falcon") == 0 && (config_flag(v, "new_decoder_architecture") == 1 || m->heads >= 128);
+    bool grouped = strcmp(v->type, "falcon") == 0 && config_flag(v, "new_decoder_architecture") == 1;
     return grouped ? 8 : one ? 1 : 0;
-}
-
-/* Grouping that extracts of a file drop although the published weights of these very dimensions have it. */
-static int grouped_by_publication(const struct config_view *v, const struct model *m)
-{
-    static const struct {
-        const char *type;
-        int hidden, width, layers, kv_heads; /* layers 0 = any */
-    } published[] = {
-        {"llama", 8192, 28672, 80, 8}, /* Llama 2 to 3.3 70B */
-        {"llama", 8192, 22016, 48, 8}, /* Code Llama 34B */
-        {"llama", 8192, 22016, 95, 8}, /* DeepSeek LLM 67B */
-        {"llama", 4096, 14336, 0, 8},  /* Llama 3 8B and what was made of it */
-        {"llama", 16384, 53248, 0, 8}, /* Llama 3.1 405B */
-        {"llama", 2048, 5632, 22, 4},  /* TinyLlama */
-        {"llama", 7168, 20480, 60, 8}, /* Yi 34B */
-        {"mistral", 4096, 14336, 0, 8},  {"mixtral", 4096, 14336, 0, 8},
-        {"mixtral", 6144, 16384, 0, 8},  {"chatglm", 4096, 13696, 28, 2}, /* ChatGLM2 and 3 */
-        {"chatglm", 4096, 13696, 40, 2},                                  /* GLM-4 9B */
-        {"qwen2", 8192, 29568, 80, 8},   {"qwen2", 3584, 18944, 28, 4},
-    };
-    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size"));
-    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
-        if (strncmp(v->type, published[i].type, strlen(published[i].type)) == 0 && published[i].hidden == m->hidden &&
-            published[i].width == width && (published[i].layers == 0 || published[i].layers == m->layers))
-            return published[i].kv_heads;
-    return 0;
 }
 
 static bool is_t5(const struct config_view *v)
@@ -104,28 +147,23 @@ static bool is_t5_v1_1(const struct config_view *v)
 static void read_heads(const struct config_view *v, struct model *m)
 {
     bool same_width = v->family->hidden == m->hidden;
-    m->heads = whole(v, NAMES("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads",
-                              "attention_heads", "num_query_heads", "encoder_attention_heads", "head_count"));
+    m->heads = whole(v, head_names);
     if (m->heads == 0 && (same_width || v->text != v->root))
         m->heads = v->family->heads;
-    m->kv_heads = whole(v, NAMES("num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", "kv_n_heads",
-                                 "multi_query_group_num", "num_query_groups", "num_key_value_groups", "n_head_kv",
-                                 "n_query_groups", "n_kv_head", "num_multi_query_heads", "head_count_kv",
-                                 "num_key_value_heads_per_layer", "num_attention_groups"));
-    int several = multi_query_heads(v, m);
+    m->kv_heads = whole(v, kv_head_names);
+    if (m->heads == 0 && (v->family->traits & F_EXPERT_HEADS)) /* each chosen expert brings one group's queries */
+        m->heads = m->kv_heads * either(whole(v, topk_names), 2);
+    int several = multi_query_heads(v);
     if (several && (m->kv_heads == 0 || m->kv_heads == m->heads) && config_flag(v, "new_decoder_architecture") != 1)
         m->kv_heads = m->kv_heads && several != 1 ? m->kv_heads : several;
     if (m->kv_heads == 0 && v->text != v->root)
         m->kv_heads = v->family->kv_heads;
-    if (m->kv_heads == 0)
-        m->kv_heads = grouped_by_publication(v, m);
     m->kv_heads = either(m->kv_heads, m->heads);
-    m->head_dim = whole(v, NAMES("head_dim", "kv_channels", "attention_head_dim", "d_kv", "attention_head_size",
-                                 "head_size", "key_length", "n_embd_head_k"));
+    m->head_dim = whole(v, head_dim_names);
     if (m->head_dim == 0 && strncmp(v->type, "gemma", 5) == 0)
         m->head_dim = 256;
-    if (m->head_dim == 0 && (is_t5(v) || strncmp(v->type, "mt5", 3) == 0)) /* the two largest of the first T5: 128 */
-        m->head_dim = whole(v, NAMES("d_ff")) >= 16 * m->hidden ? 128 : 64;
+    if (m->head_dim == 0 && (is_t5(v) || strstr(v->type, "mt5")))
+        m->head_dim = 64;
     if (m->head_dim == 0 && m->heads > 0)
         m->head_dim = m->hidden / m->heads;
     if (m->heads > 0 && m->kv_heads > 0 && m->heads % m->kv_heads != 0) /* means over layers that differ */
@@ -151,7 +189,7 @@ static bool has_glu(const struct config_view *v)
 {
     static const char *const names[] = {"hidden_act",      "activation_function", "hidden_activation", "activation",
                                         "activation_type", "feed_forward_proj",   "dense_act_fn",      "ffn_type",
-                                        "ffn_act_fn"};
+                                        "ffn_act_fn",      "feed_forward_type"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *s = config_string(v, names[i]);
         if (strstr(s, "glu") || strstr(s, "gated") || strcmp(s, "gegelu") == 0)
@@ -215,10 +253,7 @@ static void read_ffn(const struct config_view *v, struct model *m)
 {
     read_ffn_kind(v, m);
     double ratio = config_number(v, NAMES("expansion_ratio", "mlp_ratio", "ffn_multipliers"));
-    int width = whole(v, NAMES("intermediate_size", "ffn_hidden_size", "ffn_dim", "d_ff", "n_inner",
-                               "inner_hidden_size", "decoder_ffn_dim", "encoder_ffn_dim", "mlp_hidden_size",
-                               "feed_forward_size", "intermediate_dim", "block_ff_dim", "filter_size", "hidden_dim",
-                               "ff_intermediate_size", "feed_forward_length", "n_ff"));
+    int width = whole(v, ffn_names);
     if (width == m->hidden && !config_has(v, "intermediate_size") && config_has(v, "hidden_dim"))
         width = 0;
     bool half = (v->family->traits & F_HALF_FFN) || (config_has(v, "mlp_hidden_size") && m->ffn == FFN_GATED);
@@ -256,19 +291,13 @@ static void read_parallel_ffn(const struct config_view *v, struct model *m)
 
 static void read_experts(const struct config_view *v, struct model *m)
 {
-    m->experts = whole(v, NAMES("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
-                                "num_moe_experts", "n_experts", "num_routed_experts", "n_expert", "expert_count"));
+    m->experts = whole(v, expert_names);
     if (m->experts <= 1) {
         m->experts = 0;
         return;
     }
-    m->experts_per_token = either(
-        whole(v, NAMES("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k",
-                       "n_experts_per_token", "num_selected_experts", "moe_router_topk", "top_k_experts", "router_topk",
-                       "experts_top_k", "num_experts_per_layer", "n_expert_used", "expert_used_count")),
-        2);
-    int own = whole(v, NAMES("moe_intermediate_size", "moe_ffn_hidden_size", "expert_ffn_hidden_size",
-                             "ffn_hidden_size_expert", "expert_intermediate_size"));
+    m->experts_per_token = either(whole(v, topk_names), 2);
+    int own = whole(v, expert_width_names);
     int dense = whole(v, NAMES("intermediate_size_mlp"));
     if (own > 0) {
         m->dense_intermediate = m->intermediate;
@@ -294,7 +323,7 @@ static void read_cache(const struct config_view *v, const struct config_layers *
     int window = whole(v, NAMES("sliding_window", "attention_chunk_size", "attention_window_size"));
     bool used =
         config_flag(v, "use_sliding_window") != 0 && window > 0 && (m->max_context == 0 || window < m->max_context);
-    m->window = used && l->mixed == 0 ? window : 0;
+    m->window = used && (l->mixed == 0 || l->windowed > 0) ? window : 0;
     if (l->attention == 0 && l->windowed == 0)
         m->no_attention = true;
     if (m->window > 0 && l->windowed > 0)
@@ -304,7 +333,8 @@ static void read_cache(const struct config_view *v, const struct config_layers *
     m->moe_every = l->moe > 0 && l->moe < l->total - m->dense_layers ? (l->total - m->dense_layers) / l->moe : 0;
 }
 
-static void read_tying(const struct config_view *v, struct model *m)
+/* -1 unstated, 0, 1. */
+static int stated_tying(const struct config_view *v)
 {
     static const char *const names[] = {"tie_word_embeddings",
                                         "tie_embeddings",
@@ -312,16 +342,18 @@ static void read_tying(const struct config_view *v, struct model *m)
                                         "share_input_output_layers",
                                         "share_embeddings_and_output_weights",
                                         "weight_tying"};
-    int flag = -1;
+    int flag = -1, untied = config_flag(v, "untie_embeddings_and_output_weights");
     for (size_t i = 0; flag < 0 && i < sizeof names / sizeof *names; i++)
         flag = config_flag(v, names[i]);
+    return flag < 0 && untied >= 0 ? !untied : flag;
+}
+
+static void read_tying(const struct config_view *v, struct model *m)
+{
+    int flag = stated_tying(v);
     bool old_chatglm = strncmp(v->type, "chatglm", 7) == 0 && config_has(v, "inner_hidden_size");
-    /* Meta's own files of Llama 3.2 do not say it: of its text models those below 8B are tied. */
-    bool llama_3_2 = config_has(v, "multiple_of") && m->vocab == 128256 && m->hidden < 4096;
-    int untied = config_flag(v, "untie_embeddings_and_output_weights");
-    flag = flag < 0 && untied >= 0 ? !untied : flag;
     bool family = (v->family->traits & F_TIED) && !is_t5_v1_1(v);
-    bool tied = flag < 0 ? family || old_chatglm || llama_3_2 : flag == 1;
+    bool tied = flag < 0 ? family || old_chatglm : flag == 1;
     m->tied_embeddings = tied ? TRI_YES : TRI_NO;
     bool decoder_flag = config_flag(v, "is_decoder") == 1;
     m->causal = ((v->family->traits & F_ENCODER) && !decoder_flag) || config_encoder_only(v) ? TRI_NO : TRI_YES;
@@ -357,39 +389,68 @@ static void refuse(struct decode *d, const char *pointer, const struct config_vi
     jspec_fault(d, pointer, "config_not_understood", text, NULL);
 }
 
+/* What the file itself says; what it leaves to its class is open to the published model. */
+static struct config_stated stated_of(const struct config_view *v)
+{
+    bool both = v->family->traits & F_ENCODER_DECODER;
+    return (struct config_stated){
+        .layers = whole(v, both ? decoder_depth_names : depth_names) > 0,
+        .hidden = whole(v, width_names) > 0,
+        .heads = whole(v, head_names) > 0,
+        .kv_heads = whole(v, kv_head_names) > 0 || config_has(v, "block_configs") || config_has(v, "multi_query"),
+        .head_dim = whole(v, head_dim_names) > 0,
+        .width = whole(v, ffn_names) > 0 || whole(v, expert_width_names) > 0 || config_has(v, "block_configs"),
+        .vocab = whole(v, vocab_names) > 0,
+        .experts = whole(v, expert_names) > 1,
+        .topk = whole(v, topk_names) > 0,
+        .tied = stated_tying(v) >= 0,
+    };
+}
+
+static void read_dimensions(struct decode *d, const struct config_view *v, struct model *m, struct config_match *found)
+{
+    struct config_stated stated = stated_of(v);
+    read_width_and_depth(v, m);
+    read_heads(v, m);
+    read_tying(v, m);
+    read_latent_attention(v, m);
+    read_ffn(v, m);
+    read_experts(v, m);
+    config_recognise(v, d->catalog, &stated, d->arena, m, found);
+}
+
 static void read_model(struct decode *d, json_t *root, const char *pointer, struct model *ret)
 {
     struct config_view v;
     struct config_layers layers;
+    struct config_match found;
     const char *why;
-    struct model m = {.id = "", .name = ""};
+    struct model m = {.id = "", .name = "", .uncounted = "a pasted configuration is counted part by part"};
     if (!config_view_of(root, &v, &why)) {
         refuse(d, pointer, NULL, why);
         return;
     }
-    read_width_and_depth(&v, &m);
-    read_heads(&v, &m);
-    read_tying(&v, &m);
+    read_dimensions(d, &v, &m, &found);
     why = missing_dimension(&v, &m);
     if (why) {
         refuse(d, pointer, &v, why);
         return;
     }
-    read_latent_attention(&v, &m);
-    read_ffn(&v, &m);
-    read_experts(&v, &m);
     config_layers_of(&v, &m, &layers);
     read_cache(&v, &layers, &m);
     config_count(&v, &layers, &m);
     const char *name = config_string(&v, "_name_or_path");
     m.name = arena_strdup(d->arena, strlen(name) < 200 ? name : "");
+    config_take_published(&v, &found, d->notes, &m);
     *ret = m;
 }
 
 void model_config_decode(struct decode *d, json_t *value, const char *pointer, struct model *ret)
 {
     if (json_is_object(value)) {
-        read_model(d, value, pointer, ret);
+        json_t *inside = config_from_member(value);
+        read_model(d, inside ? inside : value, pointer, ret);
+        json_decref(inside);
         return;
     }
     if (!json_is_string(value)) {
