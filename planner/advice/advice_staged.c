@@ -90,8 +90,8 @@ static void form_of_supply(struct advice *a)
     const struct build *b = a->b;
     struct note_list *to = &a->plan->staged_advice;
     const enum team team = b->workload->constraints.team;
-    if (!a->first || !a->first->base)
-        return;
+    if (!a->first || !a->first->base || a->first->kind == KIND_UNIVERSITY_TIME)
+        return; /* a centre has one form, its own */
     const bool wants_more = a->cluster || a->plan->cluster_triggers.n > 0;
     if (wants_more && (team == TEAM_NONE || team == TEAM_SINGLE_NODE || team == TEAM_UNSTATED))
         note_add(to, "managed_machine");

@@ -565,6 +565,155 @@ Test(golden, only_what_may_leave_bursts)
     }
 }
 
+/* --- university time, word by word --------------------------------------------------------------------------- */
+#define CAMPUS(training, constraints, assumptions)                                                                     \
+    "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"lora\", " training                        \
+    "}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\"], \"city\": \"hefei\", \"kinds\": [\"university_time\"], "      \
+    "\"start_on\": \"2027-01-04\"" constraints "}, \"assumptions\": {\"run_overhead_factor\": 0" assumptions "}}"
+
+static const json_t *phase_of(const json_t *option, const char *code)
+{
+    size_t i;
+    json_t *phase;
+    json_array_foreach(json_object_get(option, "phases"), i,
+                       phase) if (strcmp(text_of(phase, "code"), code) == 0) return phase;
+    return NULL;
+}
+
+static date_t date_of(const json_t *o, const char *key)
+{
+    date_t d = DATE_NONE;
+    cr_assert_eq(date_parse(text_of(o, key), &d), 0, "%s", text_of(o, key));
+    return d;
+}
+
+/* Card-hours by user class: internal 4, partner 6, external 8 yuan; no commitment, and only what runs is billed. */
+Test(golden, university_card_hours_by_user_class)
+{
+    static const char *const classes[] = {CAMPUS("\"tokens\": 1e9", "", ", \"university_user_class\": 0"),
+                                          CAMPUS("\"tokens\": 1e9", "", ", \"university_user_class\": 1"),
+                                          CAMPUS("\"tokens\": 1e9", "", ", \"university_user_class\": 2")};
+    static const int64_t yuan[] = {4, 6, 8};
+    for (size_t k = 0; k < 3; k++) {
+        json_t *p = plan_of(classes[k]), *line;
+        const json_t *o = option_of(p, "university_time");
+        size_t i, campus = 0;
+        cr_assert_not_null(o);
+        json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), i, line)
+        {
+            if (strncmp(text_of(line, "sku"), "ustc", 4) != 0)
+                continue;
+            campus++;
+            cr_expect_eq(minor_of(json_object_get(line, "unit_price")), 100 * yuan[k]);
+            cr_expect_str_eq(text_of(line, "unit"), "gpu_hour");
+        }
+        cr_expect_gt(campus, 0);
+        cr_expect(has_code(json_object_get(o, "reasons"), "university_class"));
+        json_decref(p);
+    }
+}
+
+/* Agreement first; sensitive data only desensitised, which takes its days before the first job. */
+Test(golden, university_agreement_and_desensitisation_come_first)
+{
+    static const struct {
+        const char *workload;
+        int lead; /* days */
+        bool desensitised;
+    } cases[] = {
+        {CAMPUS("\"tokens\": 1e9", "", ""), 21, false},
+        {CAMPUS("\"tokens\": 1e9", "", ", \"agreement_days\": 40"), 40, false},
+        {CAMPUS("\"tokens\": 1e9", ", \"data_sensitive\": true, \"can_desensitise\": true", ""), 28, true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        json_t *p = plan_of(cases[k].workload);
+        const json_t *o = option_of(p, "university_time");
+        cr_assert_not_null(o);
+        cr_expect_eq(date_of(phase_of(o, "validate"), "start_on"), date_from_civil(2027, 1, 4) + cases[k].lead);
+        cr_expect(has_code(json_object_get(o, "reasons"), "university_agreement"));
+        cr_expect_eq(has_code(json_object_get(o, "reasons"), "desensitise_first"), cases[k].desensitised);
+        json_decref(p);
+    }
+    json_t *p = plan_of(CAMPUS("\"tokens\": 1e9", ", \"data_sensitive\": true, \"can_desensitise\": false", ""));
+    cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+    json_decref(p);
+}
+
+/* Off-peak: 45 % of the week, so a day has 10.8 hours; more of the week, sooner done, at the same bill of hours. */
+Test(golden, university_off_peak_calendar)
+{
+    double days[2], hours[2];
+    static const char *const shares[] = {CAMPUS("\"tokens\": 4e9", "", ""),
+                                         CAMPUS("\"tokens\": 4e9", "", ", \"off_peak_share\": 0.9")};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *p = plan_of(shares[k]);
+        const json_t *o = option_of(p, "university_time"), *train = phase_of(o, "train");
+        days[k] = date_of(train, "end_on") - date_of(train, "start_on") + 1;
+        hours[k] = number_of(train, "hours");
+        cr_expect_float_eq(days[k], ceil(hours[k] / (24 * (k == 0 ? 0.45 : 0.9))), 1.01, "%g h in %g days", hours[k],
+                           days[k]);
+        cr_expect(has_code(json_object_get(o, "reasons"), "university_off_peak"));
+        json_decref(p);
+    }
+    cr_expect_float_eq(hours[0], hours[1], 1e-6);
+    cr_expect_gt(days[0], 1.8 * days[1]);
+}
+
+/* A queue is a distribution: its median and its tail are told, and they spread the finish; waits are not billed. The
+ * cap cuts the work into jobs, each of which queues and restarts from its checkpoint. */
+Test(golden, university_queue_and_job_cap)
+{
+    double jobs[2];
+    static const char *const sizes[] = {CAMPUS("\"tokens\": 1e9", "", ""), CAMPUS("\"tokens\": 2e10", "", "")};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *p = plan_of(sizes[k]);
+        const json_t *o = option_of(p, "university_time"), *train = phase_of(o, "train");
+        const json_t *queue = note_of(json_object_get(o, "reasons"), "university_queue");
+        const json_t *spread = note_of(json_object_get(o, "warnings"), "queue_uncertain");
+        const json_t *finish = json_object_get(o, "finish");
+        cr_assert(queue != NULL && spread != NULL);
+        const json_t *v = json_object_get(queue, "values");
+        jobs[k] = number_of(v, "jobs");
+        cr_expect_eq(number_of(v, "cap_h"), 48);
+        /* of the hours billed 8 are set-up and half an hour a job the restart; a few per mille are lost to faults */
+        cr_expect_leq(fabs(jobs[k] - ceil((number_of(train, "hours") - 8 - jobs[k] / 2) / 1.006 / 48)), 1e-9,
+                      "%g jobs for %g h", jobs[k], number_of(train, "hours"));
+        cr_expect_eq(number_of(json_object_get(spread, "values"), "median_h"), 6);
+        cr_expect_eq(number_of(json_object_get(spread, "values"), "p90_h"), 48);
+        cr_expect(number_of(finish, "low_days") <= number_of(finish, "expected_days") &&
+                  number_of(finish, "high_days") > number_of(finish, "expected_days"));
+        const char *slurm = text_of(json_object_get(o, "launch"), "slurm");
+        cr_expect(jobs[k] < 2 || strstr(slurm, "#SBATCH --time=2-00:00:00") != NULL, "%s", slurm);
+        cr_expect_not_null(strstr(slurm, "--load checkpoints --save checkpoints"));
+        cr_expect(jobs[k] < 2 || strstr(slurm, "#SBATCH --array=1-") != NULL, "%s", slurm);
+        json_decref(p);
+    }
+    cr_expect_eq(jobs[0], 1);
+    cr_expect_gt(jobs[1], 3);
+}
+
+/* No service runs there: the reserve sits at a supplier that serves, and is part of the bill. */
+Test(golden, university_reserve_is_elsewhere_and_priced)
+{
+    json_t *p = plan_of(CAMPUS("\"tokens\": 1e9", "", "")), *s;
+    const json_t *o = option_of(p, "university_time");
+    size_t i;
+    bool served = false;
+    cr_expect(has_code(json_object_get(o, "reasons"), "reserve_elsewhere"));
+    cr_expect_gt(minor_of(json_object_get(json_object_get(o, "inference_reserve"), "total")), 0);
+    json_array_foreach(json_object_get(o, "supply"), i, s)
+    {
+        const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
+        cr_assert_not_null(provider);
+        const bool serves = strcmp(text_of(s, "role"), "serve") == 0;
+        served |= serves;
+        cr_expect_eq(provider->kind == PROVIDER_UNIVERSITY, !serves, "%s", text_of(s, "sku"));
+        cr_expect(!serves || provider->serves);
+    }
+    cr_expect(served);
+    json_decref(p);
+}
+
 Test(golden, slow_card_gates)
 {
     json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
