@@ -292,6 +292,8 @@ Test(advice, bare_metal_for_long_or_sensitive_and_container_for_short)
     w.training.method = METHOD_FULL_FINETUNE;
     w.training.tokens = 5e10;
     w.constraints.team = TEAM_NONE;
+    cr_expect_not(stages(&w, "bare_metal"), "a university's machines have one form");
+    w.constraints.kinds[KIND_UNIVERSITY_TIME] = false;
     cr_expect(stages(&w, "bare_metal"));
     cr_expect(stages(&w, "managed_machine"));
     w.constraints.team = TEAM_KUBERNETES;
