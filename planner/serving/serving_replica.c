@@ -291,7 +291,7 @@ static void cache_of(struct replica *r)
 static void pcie(struct replica *r, double generation)
 {
     r->link_bw = r->k->pcie4_gb_s * 1e9 * generation;
-    r->link_lat = r->k->all_reduce_pcie_us * 1e-6 * log2(fmax(2, r->tp)); /* a switch or a root more every doubling */
+    r->link_lat = r->k->all_reduce_pcie_us * 1e-6;
 }
 
 /* The link of the tensor-parallel group. Bridges join pairs; xGMI is a mesh, of which a small group uses a part. */
