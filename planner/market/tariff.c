@@ -51,14 +51,33 @@ static int cheapest_hour(const struct tariff *t, const struct tariff_day *d, int
     return best;
 }
 
+/* A permit as the search walks back over the days: `after` is where one that starts at the day at hand ends. */
+struct permit {
+    int64_t nano;
+    int32_t days;
+    uint8_t rate;
+    size_t after;
+};
+
+static size_t list_permits(const struct tariff *t, size_t n_days, struct permit *ret)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < t->n_rates; r++)
+        if (t->rates[r].days > 0 && tariff_cost(&t->rates[r], 0, &ret[n].nano) == 0) {
+            ret[n].days = t->rates[r].days;
+            ret[n].rate = (uint8_t)r;
+            ret[n++].after = n_days;
+        }
+    return n;
+}
+
 int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, struct tariff_cover *ret)
 {
-    int64_t best[TARIFF_DAYS_MAX + 1], permit[OFFER_RATES_MAX];
+    int64_t best[TARIFF_DAYS_MAX + 1];
+    struct permit permits[OFFER_RATES_MAX];
     if (n > TARIFF_DAYS_MAX || t->n_rates > OFFER_RATES_MAX)
         return -1;
-    for (size_t r = 0; r < t->n_rates; r++)
-        if (t->rates[r].days > 0 && tariff_cost(&t->rates[r], 0, &permit[r]) != 0)
-            permit[r] = -1;
+    const size_t n_permits = list_permits(t, n, permits);
     best[n] = 0;
     int64_t hour_nano = 0;
     int hour = -1;
@@ -68,13 +87,12 @@ int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n
             hour = cheapest_hour(t, &days[i], &hour_nano);
         int choice = hour;
         int64_t cost = hour < 0 ? INT64_MAX : best[i + 1] + hour_nano;
-        for (size_t r = 0; r < t->n_rates; r++) {
-            if (t->rates[r].days == 0 || permit[r] < 0)
-                continue;
-            int64_t with = permit[r] + best[tariff_after(days, n, i, t->rates[r].days)];
-            if (with < cost) {
-                cost = with;
-                choice = (int)r;
+        for (struct permit *p = permits; p < permits + n_permits; p++) {
+            while (p->after > i + 1 && days[p->after - 1].day >= days[i].day + p->days)
+                p->after--;
+            if (p->nano + best[p->after] < cost) {
+                cost = p->nano + best[p->after];
+                choice = p->rate;
             }
         }
         if (choice < 0 || cost > INT64_MAX / 2)
