@@ -83,6 +83,19 @@ int shape_gpus(const struct shape *s)
     return s->gpus_per_node * s->nodes;
 }
 
+static bool same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+bool shape_same(const struct shape *a, const struct shape *b)
+{
+    return a->gpu == b->gpu && a->gpus_per_node == b->gpus_per_node && a->nodes == b->nodes && a->intra == b->intra &&
+           a->inter == b->inter && same_number(a->inter_gbps_per_node, b->inter_gbps_per_node) &&
+           same_number(a->gpu_memory_gb, b->gpu_memory_gb) && same_number(a->host_memory_gb, b->host_memory_gb) &&
+           same_number(a->storage_gb_s, b->storage_gb_s);
+}
+
 double shape_usable_bytes(const struct shape *s)
 {
     double usable = s->gpu->usable_gib * GIB;

@@ -85,6 +85,8 @@ struct shape {
 };
 
 int shape_gpus(const struct shape *s);
+/* Member by member, the card by identity. */
+bool shape_same(const struct shape *a, const struct shape *b);
 enum intra_link hardware_default_intra(const struct gpu *gpu, int gpus_per_node);
 /* Bytes a framework may use on one card of this shape (usable_gib, scaled where gpu_memory_gb overrides the label). */
 double shape_usable_bytes(const struct shape *s);

@@ -39,6 +39,9 @@ static int apply_overrides(struct build *b, struct err *err)
 static int bind_constants(struct build *b, struct err *err)
 {
     b->training_k = b->catalog->training;
+    b->readings = arena_alloc(b->arena, training_readings_size());
+    if (b->readings == NULL)
+        return err_set(err, ERR_NOMEM, "no room for readings");
     b->serving_k = b->catalog->serving;
     if (assume_bind(&b->params, &b->a, err) != 0)
         return -1;
@@ -153,19 +156,6 @@ static size_t bucket_of(const struct build *b, const struct shape *s)
     return h % PHYSICS_BUCKETS;
 }
 
-static bool same_number(double a, double b)
-{
-    return !(a < b) && !(a > b);
-}
-
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-    return a->gpu == b->gpu && a->gpus_per_node == b->gpus_per_node && a->nodes == b->nodes && a->intra == b->intra &&
-           a->inter == b->inter && same_number(a->inter_gbps_per_node, b->inter_gbps_per_node) &&
-           same_number(a->gpu_memory_gb, b->gpu_memory_gb) && same_number(a->host_memory_gb, b->host_memory_gb) &&
-           same_number(a->storage_gb_s, b->storage_gb_s);
-}
-
 static int estimate_work(struct build *b, const struct shape *shape, struct estimate *ret, struct err *err)
 {
     const struct workload *w = b->workload;
@@ -178,6 +168,7 @@ static int estimate_work(struct build *b, const struct shape *shape, struct esti
         .measured_gpu = b->measured_gpu,
         .shape = shape,
         .prudent = true,
+        .readings = b->readings,
     };
     return training_estimate(b->training_k, &r, b->arena, ret, err);
 }
@@ -205,7 +196,7 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
 {
     struct physics_entry **head = &b->physics[bucket_of(b, shape)];
     for (struct physics_entry *e = *head; e != NULL; e = e->next)
-        if (same_shape(&e->shape, shape)) {
+        if (shape_same(&e->shape, shape)) {
             b->n_physics += e->inherited;
             e->inherited = false;
             return e->estimate;
@@ -229,7 +220,7 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
 /* The estimate itself, or a copy of it for another amount of work or a slower card; NULL: no room. */
 static const struct estimate *inherit_one(const struct estimate *e, double work, double slower, struct arena *arena)
 {
-    if (same_number(work, 1) && same_number(slower, 1))
+    if (!(work < 1) && !(work > 1) && !(slower < 1) && !(slower > 1))
         return e;
     struct estimate *own = arena_alloc(arena, sizeof *own);
     if (own == NULL)

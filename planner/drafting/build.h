@@ -46,6 +46,7 @@ struct build {
     struct assume a;
     const struct training_constants *training_k;
     const struct serving_constants *serving_k;
+    struct training_readings *readings; /* what the request's own readings came to */
     struct trade_day day;
     struct market market;
     date_t start;                   /* first day of the plan */

@@ -9,8 +9,42 @@
 #include "planner/training/measured.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SOLVER_STEPS 24
+
+enum { FITTED_MAX = 12, NETWORKS_MAX = 24 };
+
+/* What a reading sets of a job. */
+struct scales {
+    double compute, comm, time, wait_s;
+};
+
+/* What came of the readings on one shape of the measured machine. */
+struct fitted {
+    struct shape shape;
+    struct reading reading;
+    struct scales scales;
+};
+
+/* What came of a two-node speed-up on one kind of node. */
+struct fitted_network {
+    struct shape node;
+    int batch_one, batch_two;
+    struct scales scales; /* it was fitted under */
+    double network_scale;
+};
+
+struct training_readings {
+    struct fitted fitted[FITTED_MAX];
+    struct fitted_network networks[NETWORKS_MAX];
+    int n_fitted, n_networks;
+};
+
+size_t training_readings_size(void)
+{
+    return sizeof(struct training_readings);
+}
 
 /* The measured job: same model and method, its own shape, batch and layout. */
 struct bench {
@@ -59,6 +93,11 @@ static int bench_resolve(const struct training_constants *k, const struct traini
     if (gpu != q->shape->gpu) {
         shape.intra = INTRA_UNSTATED;
         shape.gpu_memory_gb = 0;
+    }
+    shape.host_memory_gb = 0; /* what ran had enough */
+    if (nodes == 1) {
+        shape.inter = INTER_NONE;
+        shape.inter_gbps_per_node = 0;
     }
     b->training = *q->training;
     if (m->seq_len > 0)
@@ -160,7 +199,7 @@ static int reference_layout(const struct job *j, const struct layout *l, struct 
     return search_layout(j, &f, l, ret, err);
 }
 
-static int speed_reading(const struct training_request *q, struct bench *b, struct job *j, struct reading *r,
+static int speed_reading(const struct training_request *q, struct bench *b, struct scales *to, struct reading *r,
                          struct err *err)
 {
     const struct measured *m = q->measured;
@@ -176,17 +215,20 @@ static int speed_reading(const struct training_request *q, struct bench *b, stru
     r->used = true;
     r->tokens_per_s = rate;
     r->communication_share = found.best.step.communication_share;
-    double idle = idle_share(j->k, m), busy_rate = rate / (1 - idle);
+    double idle = idle_share(b->job.k, m), busy_rate = rate / (1 - idle);
     if (m->comm_share_pct >= 0)
         split_by_share(&b->job, &found.best, busy_rate, fmin(0.98, m->comm_share_pct / 100 / (1 - idle)));
     else
         fit_scales(&b->job, &found.best, busy_rate);
     /* A node that feeds its cards so slowly does so on the next machine too. */
-    j->wait_s = idle / rate * b->job.shape.nodes;
-    j->compute_scale = b->job.compute_scale;
-    j->comm_scale = b->job.comm_scale;
-    j->time_scale = b->job.time_scale;
+    *to = (struct scales){b->job.compute_scale, b->job.comm_scale, b->job.time_scale, idle / rate * b->job.shape.nodes};
     return 0;
+}
+
+/* The batch that so many nodes take of it; 0 = not stated. */
+static int batch_on(const struct job *j, int nodes)
+{
+    return j->global_batch > 0 ? (int)fmin(1e9, (double)j->global_batch * nodes / j->shape.nodes) : j->global_batch;
 }
 
 /* The job on so many nodes of its own and the layout it would run with there. -1: nowhere. */
@@ -198,8 +240,7 @@ static int job_on_nodes(const struct job *base, const struct layout *l, int node
     *ret = *base;
     ret->shape.nodes = nodes;
     ret->gpus = ret->shape.gpus_per_node * nodes;
-    if (ret->global_batch > 0)
-        ret->global_batch = (int)fmin(1e9, (double)base->global_batch * nodes / base->shape.nodes);
+    ret->global_batch = batch_on(base, nodes);
     return reference_layout(ret, &free_size, found, &ignored);
 }
 
@@ -241,18 +282,68 @@ static int memory_reading(const struct training_request *q, const struct bench *
     return 0;
 }
 
+/* All that the readings say of the machine they were taken on. */
+static int fit(const struct training_request *q, struct bench *b, struct fitted *ret, struct err *err)
+{
+    *ret = (struct fitted){.shape = b->job.shape, .scales = {1, 1, 1, 0}};
+    if (speed_reading(q, b, &ret->scales, &ret->reading, err) != 0)
+        return -1;
+    if (q->measured->peak_memory_gb > 0 && memory_reading(q, b, &ret->reading, err) != 0)
+        return -1;
+    return 0;
+}
+
+static int fit_once(const struct training_request *q, struct bench *b, struct fitted *ret, struct err *err)
+{
+    struct training_readings *kept = q->readings;
+    for (int i = 0; kept != NULL && i < kept->n_fitted; i++)
+        if (shape_same(&kept->fitted[i].shape, &b->job.shape)) {
+            *ret = kept->fitted[i];
+            return 0;
+        }
+    if (fit(q, b, ret, err) != 0)
+        return -1;
+    if (kept != NULL && kept->n_fitted < FITTED_MAX)
+        kept->fitted[kept->n_fitted++] = *ret;
+    return 0;
+}
+
+static bool same_network(const struct fitted_network *a, const struct fitted_network *b)
+{
+    return shape_same(&a->node, &b->node) && a->batch_one == b->batch_one && a->batch_two == b->batch_two &&
+           memcmp(&a->scales, &b->scales, sizeof a->scales) == 0;
+}
+
+static void fit_network_once(const struct training_request *q, const struct scales *scales, struct job *j)
+{
+    struct training_readings *kept = q->readings;
+    struct fitted_network now = {
+        .node = j->shape, .batch_one = batch_on(j, 1), .batch_two = batch_on(j, 2), .scales = *scales};
+    now.node.nodes = 1;
+    for (int i = 0; kept != NULL && i < kept->n_networks; i++)
+        if (same_network(&kept->networks[i], &now)) {
+            j->network_scale = kept->networks[i].network_scale;
+            return;
+        }
+    fit_network(j, q->layout, q->measured->two_node_speedup);
+    now.network_scale = j->network_scale;
+    if (kept != NULL && kept->n_networks < NETWORKS_MAX)
+        kept->networks[kept->n_networks++] = now;
+}
+
 int measured_apply(const struct training_request *q, struct job *j, struct reading *ret, struct err *err)
 {
-    struct reading r = {0};
     struct bench b;
-    if (bench_resolve(j->k, q, &b, err) != 0)
+    struct fitted f;
+    if (bench_resolve(j->k, q, &b, err) != 0 || fit_once(q, &b, &f, err) != 0)
         return -1;
-    if (speed_reading(q, &b, j, &r, err) != 0)
-        return -1;
-    if (q->measured->peak_memory_gb > 0 && memory_reading(q, &b, &r, err) != 0)
-        return -1;
+    j->compute_scale = f.scales.compute;
+    j->comm_scale = f.scales.comm;
+    j->time_scale = f.scales.time;
+    j->wait_s = f.scales.wait_s;
     if (q->measured->two_node_speedup > 0 && j->shape.nodes > 1)
-        fit_network(j, q->layout, q->measured->two_node_speedup);
+        fit_network_once(q, &f.scales, j);
+    struct reading r = f.reading;
     r.same_work = b.job.gpu == j->gpu && j->seq >= b.job.seq && b.job.gpus <= j->gpus;
     r.same_shape = b.job.gpu == j->gpu && b.job.gpus == j->gpus && b.job.seq == j->seq;
     *ret = r;

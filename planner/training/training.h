@@ -12,6 +12,12 @@ struct training_constants; /* training_constants.h: bound once per catalog snaps
 int training_constants_bind(const struct param_table *params, struct training_constants *ret, struct err *err);
 size_t training_constants_size(void);
 
+/* What readings say of the machine they were taken on is the same for every shape that is asked about: a caller that
+ * estimates many shapes of one job (same constants, model, training, readings and layout) lends room for it, zeroed at
+ * first, to each of them. The answers are the same with and without. */
+struct training_readings;
+size_t training_readings_size(void);
+
 struct training_request {
     const struct model *model; /* completed */
     const struct training *training;
@@ -23,6 +29,7 @@ struct training_request {
     /* A searched layout keeps the high end of its memory interval within the card where any such layout exists (what
      * one would sign for), instead of the fastest that is expected to fit. */
     bool prudent;
+    struct training_readings *readings; /* NULL = none kept */
 };
 
 /* ret->fits may be FITS_NO: that is an answer (the least bad layout, its memory and its speed as if it fitted).
