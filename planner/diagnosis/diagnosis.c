@@ -263,7 +263,8 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
         reasons[n++] = judge_iterations(&ret->iterations, &t);
     struct reason links = judge_topology(&ret->topology);
     /* Good links are no proof of health where cards or iterations were read and say too little. */
-    if (n == 0 || (names_only(&ret->cards) && !ret->iterations.read) || links.verdict == VERDICT_PCIE_BOUND)
+    if (n == 0 || (names_only(&ret->cards) && ret->topology.read && !ret->iterations.read) ||
+        links.verdict == VERDICT_PCIE_BOUND)
         reasons[n++] = links;
     conclude(ret, reasons, n, &t);
     if (ret->fault != NULL)

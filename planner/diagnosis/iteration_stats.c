@@ -57,8 +57,8 @@ static double variation(const double *values, size_t n)
 
 static size_t warmup_length(const double *times, size_t n, double *scratch)
 {
-    if (n < 3)
-        return 0;
+    if (n < 3) /* of two the first may well be the start-up */
+        return n == 2 && times[0] > WARMUP_FACTOR * times[1];
     size_t most = n / WARMUP_SHARE > 2 ? n / WARMUP_SHARE : 2, w = 1;
     while (w < most && w + 2 < n) {
         double rest = median(times + w + 1, n - w - 1, scratch);

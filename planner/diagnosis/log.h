@@ -61,6 +61,7 @@ struct log {
     struct log_times times, steps;
     struct log_bars bars;
     struct log_waits waits;
+    double profile_wait_s, profile_batch_s, profile_calls; /* means of a profiler's table; 0 = none */
     bool saw_pause;
     struct iteration_stats *stats; /* figures taken along the way */
 };

@@ -92,8 +92,8 @@ static void take_rates(struct log *l, const char *line)
     double v = figure(line,
                       WORDS("tps", "tokens_per_second_per_gpu", "tokens per second per gpu", "tokens_per_sec_per_gpu",
                             "tokens/sec/gpu", "tokens/s/gpu", "tokens/s/device", "tokens/gpu/second)", "tgs",
-                            "tokens per gpu per second (tgs)", "token per gpu per sec", "device/tokens_per_sec",
-                            "device/tokens_per_second", "throughput/device/tps"),
+                            "tokens per gpu per second", "tokens_per_gpu_per_second_tgs", "token per gpu per sec",
+                            "device/tokens_per_sec", "device/tokens_per_second", "throughput/device/tps"),
                       &rest);
     keep(&s->tokens_per_s_per_gpu, thousands(v, rest));
     bool per_card = isfinite(v);
@@ -160,7 +160,8 @@ static void take_batch(struct log *l, const char *line)
     double ranks = figure(line, WORDS("world_size", "world size", "num gpus"), &rest);
     if (whole(ranks, rest) && ranks < 1e6)
         l->stats->world_size = (int)ranks;
-    double seq = figure(line, WORDS("actual seqlen", "seq_length", "seq_len", "max_seq_length", "cutoff_len"), &rest);
+    double seq = figure(
+        line, WORDS("actual seqlen", "actual_seqlen", "seq_length", "seq_len", "max_seq_length", "cutoff_len"), &rest);
     if (whole(seq, rest))
         l->stats->seq_len = (int)seq;
 }
@@ -181,10 +182,35 @@ static void take_wait(struct log *l, const char *line, int rank)
         *w = (struct log_wait){.data_s = data, .time_s = time, .rank = rank};
 }
 
+/* "|  run_training_batch  |  0.0512  |  500  | ...": mean seconds and calls, as Lightning's SimpleProfiler prints them.
+ */
+static void take_profile(struct log *l, const char *line)
+{
+    static const char *const waits[] = {"train_dataloader_next", "get_train_batch"};
+    const char *p = text_seek(line, "run_training_batch");
+    double *to = &l->profile_batch_s, mean, calls;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits && p == NULL; i++) {
+        p = text_seek(line, waits[i]);
+        to = &l->profile_wait_s;
+    }
+    p = p != NULL ? strchr(p, '|') : NULL;
+    if (p == NULL)
+        return;
+    p = text_skip_blanks(p + 1);
+    if (!text_number(&p, &mean) || *(p = text_skip_blanks(p)) != '|')
+        return;
+    p = text_skip_blanks(p + 1);
+    if (text_number(&p, &calls) && calls >= 1) {
+        *to = mean;
+        l->profile_calls = calls;
+    }
+}
+
 void log_take_figures(struct log *l, const char *line, int rank)
 {
     take_rates(l, line);
     take_memory(l, line);
     take_batch(l, line);
     take_wait(l, line, rank);
+    take_profile(l, line);
 }

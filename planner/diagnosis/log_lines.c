@@ -53,7 +53,19 @@ const char *log_framework(const char *line)
     static const struct {
         const char *sign, *name;
     } signs[] = {
+        {"consumed tokens:", "Megatron-DeepSpeed"},
+        {"elapsed_time_per_iteration_ms=", "Megatron-DeepSpeed"},
         {"elapsed time per iteration", "Megatron-LM"},
+        {"elapsed_time_per_iteration_ms:", "Nanotron"},
+        {"llamafactory", "LLaMA-Factory"},
+        {"axolotl.", "Axolotl"},
+        {"unsloth", "Unsloth"},
+        {"mindformers[", "MindFormers"},
+        {"colossalai", "Colossal-AI"},
+        {"(tokens/gpu/second)", "InternLM"},
+        {"train_inner", "fairseq"},
+        {"d2.utils.events", "Detectron2"},
+        {"training epoch ", "NeMo"},
         {"[info:swift]", "ms-swift"},
         {"train_speed(", "ms-swift"},
         {"- mmengine -", "mmengine"},

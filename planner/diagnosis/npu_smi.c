@@ -86,7 +86,7 @@ static void second_row(const char *line, const struct npu *npu, struct cards *ca
 void read_npu_smi(char *text, struct cards *cards)
 {
     struct npu npu = {.known = false};
-    bool table = false;
+    bool table = true; /* also one whose top was cut off: its rows are like no others */
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
         if (text_find(line, "npu-smi") != NULL && text_find(line, "Version") != NULL)
             table = true;

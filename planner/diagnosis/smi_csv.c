@@ -171,7 +171,7 @@ static void flush(struct csv *t, bool inferred)
             r->sample.index = in_group;
         } else if (r->count > 0)
             r->sample.index = (int)(i % (size_t)r->count);
-        else if (t->n <= CARDS_OF_A_MACHINE && !inferred)
+        else if (t->n == 1 || (t->n <= CARDS_OF_A_MACHINE && !inferred))
             r->sample.index = (int)i;
         else {
             cards_add_unknown(t->cards, &r->sample);
@@ -343,6 +343,11 @@ static void take_row(struct csv *t, const struct cell *cells, int n)
             return;
     if (r.values == 0)
         return;
+    if (t->inferred && r.sample.memory_used_mib > r.sample.memory_total_mib) { /* asked for in the other order */
+        double total = r.sample.memory_used_mib;
+        r.sample.memory_used_mib = r.sample.memory_total_mib;
+        r.sample.memory_total_mib = total;
+    }
     if (!isfinite(r.sample.memory_total_mib)) /* less what the driver keeps, a few hundred MiB */
         r.sample.memory_total_mib = r.sample.memory_used_mib + r.free_mib;
     struct row *kept = arena_push(t->cards->arena, t);
@@ -420,6 +425,15 @@ static const char *as_commas(char *line, const char *p)
     return p;
 }
 
+/* Cuts "\n'" off the end of a line that began with "b'". Returns p. */
+static const char *unbyte(char *line, const char *p)
+{
+    size_t n = strlen(line);
+    while (n > 0 && strchr("'\"n\\ ", line[n - 1]) != NULL)
+        line[--n] = '\0';
+    return p;
+}
+
 void read_smi_csv(char *text, struct cards *cards)
 {
     struct arena *arena = cards->arena;
@@ -439,6 +453,8 @@ void read_smi_csv(char *text, struct cards *cards)
             continue;
         while (text_is_blank(*p) || *p == '#' || *p == '>' || *p == '$')
             p++;
+        if (*p == 'b' && (p[1] == '\'' || p[1] == '"')) /* bytes, as Python prints them */
+            p = unbyte(line, p + 2);
         p = as_commas(line, p);
         int n = split(p, cells);
         if (*p == '\0' || (n == 1 && t->n_columns != 1 && strchr(p, '.') == NULL))

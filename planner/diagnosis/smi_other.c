@@ -15,7 +15,7 @@ static bool pair_of(const char *p, const char *unit, double *ret_first, double *
         double second;
         if (!text_number(&right, &second) || !text_starts(text_skip_blanks(right), unit))
             continue;
-        while (left > p && text_is_blank(left[-1]))
+        while (left > p && (text_is_blank(left[-1]) || (text_starts(unit, "Gi") && strchr("Gi", left[-1]) != NULL)))
             left--;
         while (left > p && (text_is_digit(left[-1]) || left[-1] == '.'))
             left--;
@@ -70,6 +70,33 @@ static bool gpustat_row(const char *line, struct cards *cards)
     return true;
 }
 
+/* nvtop: "Device 0 [NVIDIA A100-SXM4-80GB] ...", "... POW 372 / 400 W", "GPU[|||| 98%] MEM[||| 72.1Gi/80.0Gi]". */
+static void nvtop_row(const char *line, struct cards *cards, struct card_sample *s)
+{
+    const char *device = text_find_word(line, "Device "), *power = text_find_word(line, "POW ");
+    const char *busy = text_find_word(line, "GPU["), *memory = text_find_word(line, "MEM[");
+    if (device != NULL) {
+        const char *p = device + strlen("Device ");
+        int index;
+        card_sample_init(s);
+        if (text_int(&p, &index) && *(p = text_skip_blanks(p)) == '[' && strchr(p, ']') != NULL) {
+            s->index = index;
+            s->name = arena_strndup(cards->arena, p + 1, (size_t)(strchr(p, ']') - p - 1));
+        }
+    }
+    if (s->index < 0)
+        return;
+    if (power != NULL)
+        (void)pair_of(power, "W", &s->power_w, &s->power_limit_w);
+    if (busy == NULL || memory == NULL)
+        return;
+    last_percentage(busy, memory, &s->utilisation_pct);
+    if (pair_of(memory, "Gi", &s->memory_used_mib, &s->memory_total_mib)) /* the first has its unit, too */
+        s->memory_used_mib *= 1024, s->memory_total_mib *= 1024;
+    cards_add(cards, s);
+    card_sample_init(s);
+}
+
 /* "RAM 12000/15523MB ... GR3D_FREQ 99%@1300": memory that the card shares with the processor. */
 static void tegrastats_row(const char *line, struct cards *cards)
 {
@@ -120,10 +147,13 @@ void read_smi_other(char *text, struct cards *cards)
 {
     bool listed = cards->n == 0; /* names alone add nothing to cards that were read */
     struct card_work *last = NULL;
+    struct card_sample device;
+    card_sample_init(&device);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
         if (gpustat_row(line, cards))
             continue;
         tegrastats_row(line, cards);
+        nvtop_row(line, cards, &device);
         if (listed)
             list_row(line, cards, &last);
     }

@@ -294,6 +294,19 @@ static void join_wrapped(char *text)
     *to = '\0';
 }
 
+/* From a profiler's means: nothing of the variation, but how long a step takes and how long it waits for data. */
+static void from_profile(const struct log *l, struct iteration_stats *ret)
+{
+    double mean = l->profile_wait_s + l->profile_batch_s;
+    ret->read = ret->smoothed = true;
+    ret->n = (size_t)fmin(l->profile_calls, 1e9);
+    ret->mean_s = ret->median_s = ret->steady_mean_s = ret->steady_median_s = mean;
+    if (l->profile_wait_s > 0)
+        ret->data_share = l->profile_wait_s / mean;
+    if (ret->framework == NULL)
+        ret->framework = "PyTorch Lightning";
+}
+
 void read_training_log(char *text, struct arena *arena, struct iteration_stats *ret)
 {
     struct log l = {.arena = arena, .stats = ret};
@@ -318,7 +331,9 @@ void read_training_log(char *text, struct arena *arena, struct iteration_stats *
         from_times(&l, smoothed, n_smoothed, ret);
         ret->smoothed = true;
     }
-    if (ret->read)
+    if (!ret->read && l.profile_batch_s > 0)
+        from_profile(&l, ret);
+    else if (ret->read)
         ret->data_share = data_share(&l, ret);
     if (ret->read && ret->framework == NULL && l.bars.n > 0)
         ret->framework = "tqdm";
