@@ -5,6 +5,9 @@
 #include "planner/advice/replan.h"
 #include "planner/reserve/reserve.h"
 
+/* In drafts reckoned: what a re-plan costs before the first, and one sizing of a service. */
+enum { EFFORT_LEAST = 10, EFFORT_OF_SIZING = 8 };
+
 static double amount_of(const struct training *t)
 {
     const double epochs = t->epochs > 0 ? t->epochs : 1;
@@ -86,14 +89,19 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     struct build *child = arena_alloc(arena, sizeof *child);
     if (child == NULL)
         return err_set(err, ERR_NOMEM, "no room to plan again");
-    *ret = (struct replan){.feasible = false, .kind = KIND_COUNT};
+    *ret = (struct replan){.feasible = false, .kind = KIND_COUNT, .effort = EFFORT_LEAST};
     if (build_init(child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0 ||
         contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
+    ret->effort += child->n_reckoned + EFFORT_OF_SIZING * child->n_sizings;
     if (c.list.n == 0)
         return 0;
     const struct draft *d = c.list.items[0];
-    *ret = (struct replan){d->option->feasible, d->kind, d->option->cost.total, d->option->finish.finish_on, d};
+    ret->feasible = d->option->feasible;
+    ret->kind = d->kind;
+    ret->total = d->option->cost.total;
+    ret->finish_on = d->option->finish.finish_on;
+    ret->draft = d;
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct replan {
     int64_t total; /* minor units */
     date_t finish_on;
     const struct draft *draft; /* the first in the order, with its option; NULL = nothing on offer */
+    int effort;                /* about how many drafts it reckoned */
 };
 
 /* What it finds lives in `arena`, which may be another than the plan's. Errors as plan_make. */

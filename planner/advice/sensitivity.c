@@ -3,7 +3,7 @@
  * Every input is walked outwards in steps of a hundredth (or whole units). A cheap model (levers.h) says where to look;
  * told is only what planning again confirms: the step before the turn recommends what is recommended now, the step
  * beyond it something else. The nearest turns come first; then, where the model sees none but a narrow lead, the far
- * end is planned. The number of re-plans is bounded: what is foreseen but not settled within it is told as such.
+ * end is planned. What re-plans may cost is bounded, and counted rather than timed: what is foreseen but not settled within it is told as such.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "planner/advice/follow.h"
 #include "planner/advice/levers.h"
 
-enum { WALKS_MAX = 2 * LEVERS_MAX, EFFORT_MAX = 8, EFFORT_OF_RESERVE = 3, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
+enum { WALKS_MAX = 2 * LEVERS_MAX, EFFORT_MAX = 400, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
 
 /* A lead of the score that no quarter's change of one input was seen to overcome where the model sees no turn. */
 static const double SAFE_LEAD = 0.06;
@@ -37,7 +37,7 @@ struct sweep {
     struct lever_model model;
     struct walk walks[WALKS_MAX];
     size_t n;
-    int effort; /* re-plans so far, those that size the reserve again counted as several */
+    int effort; /* of the re-plans so far */
 };
 
 static double factor_at(const struct walk *w, int step)
@@ -78,12 +78,12 @@ static int try_step(struct sweep *s, struct walk *w, int step)
     arena_reset(s->scratch);
     lever_apply(s->b, w->lever, factor_at(w, step), &changed, &ask);
     ask.kinds = lever_model_kinds(&s->model, w->lever, factor_at(w, step));
-    s->effort += w->lever->expensive ? EFFORT_OF_RESERVE : 1;
     if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0) {
         if (s->err->code == ERR_NOMEM)
             return -1;
-        r = (struct replan){.feasible = false}; /* what cannot be planned is not recommended */
+        r.feasible = false; /* what cannot be planned is not recommended */
     }
+    s->effort += r.effort;
     if (!r.feasible || !replan_same_offer(r.draft, s->model.curves[0].draft))
         return keep_other(s, w, step, &r);
     w->same = step;

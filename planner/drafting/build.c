@@ -310,6 +310,7 @@ int build_keep(struct build *b, struct option_list *l, struct draft *d)
     struct reckoning *base = arena_alloc(b->arena, sizeof *base);
     if (base == NULL)
         return -1;
+    b->n_reckoned++;
     if (costing_reckon(&b->day, d, &what_if_expected, base) != 0) {
         note_num(build_refuse(b, d->kind, "beyond_horizon"), "days", b->a.horizon_days);
         return 0;

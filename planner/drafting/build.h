@@ -58,6 +58,7 @@ struct build {
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
     struct physics_entry *physics[PHYSICS_BUCKETS];
     int n_physics, n_sizings; /* estimates and sizings computed so far */
+    int n_reckoned;           /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;

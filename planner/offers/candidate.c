@@ -122,6 +122,7 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
     if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
         return false;
     build_draft_restart(b, scratch, kind);
+    b->n_reckoned++;
     if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
         return false;
     c->total = r.total;

@@ -266,6 +266,7 @@ static bool probe(struct build *b, const struct hybrid_pair *p, const struct hyb
                   const struct hybrid_cut *cut, struct draft *scratch, struct probe *ret)
 {
     struct reckoning sum;
+    b->n_reckoned++;
     if (!hybrid_cut_allowed(r, cut) || hybrid_draft(b, p, cut, scratch) ||
         costing_reckon(&b->day, scratch, &what_if_expected, &sum))
         return false;
@@ -316,6 +317,7 @@ static double weigh(void *ctx, const struct hybrid_cut *cut)
 {
     const struct weighing *w = ctx;
     struct reckoning r;
+    w->b->n_reckoned++;
     if (hybrid_draft(w->b, w->pair, cut, w->scratch) || costing_reckon(&w->b->day, w->scratch, &what_if_expected, &r))
         return INFINITY;
     return hybrid_weight(w->b, &r);
