@@ -148,7 +148,7 @@ void lever_apply(const struct build *b, const struct lever *l, double factor, st
     struct training *t = &w->training;
     struct serving *s = &w->serving;
     *w = *b->workload;
-    *ask = (struct replan_ask){.workload = w, .kinds = ~0u};
+    *ask = (struct replan_ask){.workload = w, .kinds = ~0u, .near = true};
     switch (l->kind) {
     case LEVER_WORK:
         t->tokens *= factor;

@@ -3,10 +3,11 @@
 
 #include "planner/advice/contest.h"
 #include "planner/advice/replan.h"
+#include "planner/offers/recall.h"
 #include "planner/reserve/reserve.h"
 
 /* In drafts reckoned: what a re-plan costs before the first, and one sizing of a service. */
-enum { EFFORT_LEAST = 10, EFFORT_OF_SIZING = 8 };
+enum { EFFORT_LEAST = 15, EFFORT_OF_SIZING = 8 };
 
 static double amount_of(const struct training *t)
 {
@@ -62,6 +63,16 @@ static bool reserve_moves(const struct build *b, const struct reprice *r)
     return b->n_alternatives > 0 || (o != NULL && strcmp(o->sku->id, r->id) == 0);
 }
 
+static double times_the_runs(const struct build *from, const struct build *to)
+{
+    return (double)to->training.runs / from->training.runs;
+}
+
+static bool all_slower(const struct replan_ask *ask)
+{
+    return ask->slowdown.by > 0 && ask->slowdown.gpu == NULL;
+}
+
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)
 {
     double work;
@@ -69,10 +80,12 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     to->order_only = true;
     to->day.reprice = ask->reprice;
     to->slowdown = ask->slowdown;
-    if (same_prices(from->workload, ask))
-        market_inherit(&from->market, &to->market);
     if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
         return err_set(err, ERR_NOMEM, "no room to plan again");
+    if (ask->near)
+        recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1), to);
+    if (same_prices(from->workload, ask))
+        market_inherit(&from->market, &to->market);
     if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice))
         return reserve_build(to, err);
     to->reserve = from->reserve;

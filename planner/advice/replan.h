@@ -11,6 +11,7 @@
 struct replan_ask {
     const struct workload *workload;
     unsigned kinds;           /* mask of 1 << enum option_kind */
+    bool near;                /* one input changed by a quarter at most: what is far behind is not reckoned again */
     bool lean;                /* fewer candidates: what it finds can be had, a full plan may find better */
     struct reprice reprice;   /* factor 0 = none */
     struct slowdown slowdown; /* by 0 = none */

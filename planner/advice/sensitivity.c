@@ -3,7 +3,8 @@
  * Every input is walked outwards in steps of a hundredth (or whole units). A cheap model (levers.h) says where to look;
  * told is only what planning again confirms: the step before the turn recommends what is recommended now, the step
  * beyond it something else. The nearest turns come first; then, where the model sees none but a narrow lead, the far
- * end is planned. What re-plans may cost is bounded, and counted rather than timed: what is foreseen but not settled within it is told as such.
+ * end is planned. What re-plans may cost is bounded, and counted rather than timed: what is foreseen but not settled
+ * within it is told as such.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,14 @@
 #include "planner/advice/follow.h"
 #include "planner/advice/levers.h"
 
-enum { WALKS_MAX = 2 * LEVERS_MAX, EFFORT_MAX = 400, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
+enum {
+    WALKS_MAX = 2 * LEVERS_MAX,
+    EFFORT_MAX = 750,
+    EFFORT_OF_PHYSICS = 6,
+    EFFORT_OF_SIZING = 8,
+    STEPS = 25,
+    SCRATCH_BYTES = 64 << 20
+};
 
 /* A lead of the score that no quarter's change of one input was seen to overcome where the model sees no turn. */
 static const double SAFE_LEAD = 0.06;
@@ -37,7 +45,7 @@ struct sweep {
     struct lever_model model;
     struct walk walks[WALKS_MAX];
     size_t n;
-    int effort; /* of the re-plans so far */
+    int effort; /* of the plan so far, in drafts reckoned; about 5 us each */
 };
 
 static double factor_at(const struct walk *w, int step)
@@ -188,6 +196,7 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
 {
     struct lever levers[LEVERS_MAX];
     struct sweep s = {.b = b, .err = err};
+    s.effort = b->n_reckoned + EFFORT_OF_PHYSICS * b->n_physics + EFFORT_OF_SIZING * b->n_sizings;
     if (ranked->n == 0 || !ranked->items[0]->option->feasible || !lever_model_make(b, ranked, &s.model))
         return 0;
     plan->sensitivities = arena_array(b->arena, WALKS_MAX, sizeof *plan->sensitivities);

@@ -37,6 +37,7 @@ struct quality {
     double failure_card_hours, restart_hours; /* the reference that training reckons with */
 };
 
+struct recall;
 struct build {
     const struct plan_request *q;
     const struct catalog *catalog;
@@ -58,6 +59,8 @@ struct build {
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
     struct physics_entry *physics[PHYSICS_BUCKETS];
     int n_physics, n_sizings; /* estimates and sizings computed so far */
+    struct recall *recall;    /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
+    double recall_work, recall_best;
     int n_reckoned;           /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan

@@ -7,6 +7,7 @@
 #include "planner/costing/costing.h"
 #include "planner/drafting/extras.h"
 #include "planner/drafting/phases.h"
+#include "planner/offers/recall.h"
 
 int candidate_list_init(struct build *b, struct candidate_list *l)
 {
@@ -19,29 +20,6 @@ void candidate_add(struct candidate_list *l, const struct candidate *c)
 {
     if (l->n < CANDIDATES_MAX)
         l->items[l->n++] = *c;
-}
-
-void candidate_weights(const struct build *b, double *ret_cost, double *ret_time, double *ret_risk)
-{
-    const struct assume *a = &b->a;
-    switch (b->workload->priority) {
-    case PRIORITY_CHEAPEST:
-        *ret_cost = a->weight_cost_cheapest;
-        *ret_time = a->weight_time_cheapest;
-        *ret_risk = a->weight_risk_cheapest;
-        return;
-    case PRIORITY_FASTEST:
-        *ret_cost = a->weight_cost_fastest;
-        *ret_time = a->weight_time_fastest;
-        *ret_risk = a->weight_risk_fastest;
-        return;
-    case PRIORITY_UNSTATED:
-    case PRIORITY_BALANCED:
-        break;
-    }
-    *ret_cost = a->weight_cost_balanced;
-    *ret_time = a->weight_time_balanced;
-    *ret_risk = a->weight_risk_balanced;
 }
 
 bool candidate_better(const struct build *b, const struct candidate *x, const struct candidate *y)
@@ -121,14 +99,17 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
     double hours = build_train_hours(b, c->estimate, c->lanes);
     if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
         return false;
-    build_draft_restart(b, scratch, kind);
-    b->n_reckoned++;
-    if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
-        return false;
-    c->total = r.total;
-    c->finish_days = r.schedule.finish_days;
-    c->in_time = r.schedule.finish_day <= b->deadline_day;
-    c->in_budget = b->budget_minor == 0 || r.total <= b->budget_minor;
+    if (!recall_find(b, kind, c)) {
+        build_draft_restart(b, scratch, kind);
+        b->n_reckoned++;
+        if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
+            return false;
+        c->total = r.total;
+        c->finish_days = r.schedule.finish_days;
+        recall_store(b, kind, c);
+    }
+    c->in_time = c->finish_days <= (double)b->deadline_day + 1;
+    c->in_budget = b->budget_minor == 0 || c->total <= b->budget_minor;
     return true;
 }
 

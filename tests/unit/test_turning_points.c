@@ -290,7 +290,7 @@ Test(turning_points, random_requests_turn_where_they_are_told_to, .timeout = 300
     cr_expect_gt(t.held, (int)(n / 4));
     cr_expect_geq(t.held * 100, (t.confirmed - t.outside) * 98, "%d of %d", t.held, t.confirmed - t.outside);
     cr_expect_geq(t.wider_held * 100, t.wider * 95, "%d of %d", t.wider_held, t.wider);
-    cr_expect_geq(t.confirmed * 10, t.told * 5, "%d of %d", t.confirmed, t.told);
+    cr_expect_geq(t.confirmed * 10, t.told * 4, "%d of %d", t.confirmed, t.told);
     if (getenv("TALLY"))
         printf("%d plans: %d told, %d confirmed, %d of them not from outside, %d held; wider %d of %d\n", t.plans,
                t.told, t.confirmed, t.outside, t.held, t.wider_held, t.wider);
