@@ -86,6 +86,7 @@ static const struct param_field FIELDS[] = {
     ROW(run_overhead_factor),
     ROW(long_context_tokens),
     ROW(port_gap),
+    ROW(port_debug_factor),
     ROW(batch_utilisation),
     ROW(batch_switch_hours),
 };

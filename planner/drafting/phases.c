@@ -2,6 +2,7 @@
 #include "planner/drafting/phases.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/money.h"
 #include "planner/costing/cover.h"
@@ -147,6 +148,19 @@ static int add_migrate(struct build *b, struct draft *d, int train_group, int tr
     return 0;
 }
 
+/* Work written for CUDA has to be moved to cards that run other software, unless it was measured there. */
+static void add_port_effort(struct build *b, struct draft *d)
+{
+    const struct gpu *gpu = d->groups[d->train_group].offer->sku->gpu;
+    if (strcmp(gpu->vendor, "NVIDIA") == 0 || b->measured_gpu == gpu || !(b->a.port_debug_factor > 1))
+        return;
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_DEVELOP)
+            d->steps[i].stretch = fmax(1, d->steps[i].stretch) * b->a.port_debug_factor;
+    struct note *n = note_percent(note_add(&d->reasons, "port_effort"), "share", b->a.port_debug_factor - 1);
+    note_text(note_text(n, "gpu", gpu->name), "vendor", gpu->vendor);
+}
+
 int phases_standard(struct build *b, struct draft *d, int home_group, int train_group, int train_units,
                     double train_hours)
 {
@@ -163,6 +177,7 @@ int phases_standard(struct build *b, struct draft *d, int home_group, int train_
         return -1;
     s->scales = true;
     quality_apply(b, d, train_group);
+    add_port_effort(b, d);
     if (cluster && train_units == 2 && b->workload->measured.two_node_speedup <= 0)
         set_gate(s, "gate_two_nodes", "two_node_speedup", b->a.two_node_gate);
     return 0;

@@ -859,6 +859,47 @@ Test(golden, own_hardware_is_stated_wherever_a_price_is_known, .timeout = 120)
     cr_expect_geq(stated, 16, "%d cards", stated);
 }
 
+/* A day before the newest price of the seed finds local offers too; what was seen later is not known on it. */
+Test(golden, local_offers_on_any_day_of_the_year)
+{
+    static const char *const days[] = {"2026-02-01", "2026-08-01", "2026-10-31", "2027-06-01"};
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        char workload[512];
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e8},"
+                 "\"constraints\": {\"city\": \"hefei\"}}, \"as_of\": \"%s\"",
+                 days[i]);
+        json_t *p = plan_of(workload);
+        cr_expect(feasible(option_of(p, "single_machine")), "%s", days[i]);
+        cr_expect(feasible(option_of(p, "university_time")), "%s", days[i]);
+        json_decref(p);
+    }
+}
+
+/* Cards that run other software than CUDA ask for more debugging, which is paid for, unless they were measured. */
+Test(golden, port_effort)
+{
+    static const char *const measured[] = {
+        "", ", \"measured\": {\"gpu\": \"ascend-910b2-64g\", \"gpus\": 8, \"tokens_per_s\": 9000}"};
+    double days[2];
+    for (size_t i = 0; i < 2; i++) {
+        char workload[1024];
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
+                 "\"tokens\": 2e10}, \"constraints\": {\"gpus\": [\"ascend-910b2-64g\"], \"city\": \"hefei\"},"
+                 "\"assumptions\": {\"validate_days\": 0}%s}",
+                 measured[i]);
+        json_t *p = plan_of(workload);
+        const json_t *o = option_of(p, "single_machine");
+        cr_assert_not_null(o);
+        cr_expect_eq(has_code(json_object_get(o, "reasons"), "port_effort"), i == 0);
+        const json_t *develop = phase_of(o, "develop"), *train = phase_of(o, "train");
+        days[i] = number_of(develop, "hours") / (number_of(train, "hours") / 24);
+        json_decref(p);
+    }
+    cr_expect_float_eq(days[0] / days[1], 1.5, 0.1, "debugging a day of training: %.2f against %.2f", days[0], days[1]);
+}
+
 /* docs/plans.md, the worked example: to the fen, as a caller sees it. */
 Test(golden, worked_example)
 {
