@@ -46,6 +46,13 @@ struct log_waits {
     size_t n, cap;
 };
 
+/* Iteration times in the order of the log, each with the step it was printed with (NAN: none). */
+struct log_series {
+    double *times_s, *steps;
+    bool *after_pause;
+    size_t n;
+};
+
 /* The columns of a table of times; columns 0 = none so far. */
 struct log_table {
     int key, column, columns;
@@ -86,6 +93,8 @@ void log_take_step(struct log *l, const char *line, int rank);
 void log_take_figures(struct log *l, const char *line, int rank);
 /* True when the line holds a bar (of training or not). */
 bool log_take_bars(struct log *l, const char *line);
+/* Leaves one run of a series that holds several; marks where a run begins anew as after a pause. */
+void log_one_run(struct log_series *s, struct arena *arena);
 /* The name of the framework a line gives away; NULL when none. */
 const char *log_framework(const char *line);
 

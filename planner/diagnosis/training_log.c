@@ -123,22 +123,23 @@ static size_t differences(double *times, const double *steps, bool *after_pause,
 
 static void from_times(const struct log *l, int key, size_t n, struct iteration_stats *ret)
 {
-    double *times = arena_array(l->arena, n, sizeof *times), *steps = arena_array(l->arena, n, sizeof *steps);
-    bool *after_pause = arena_array(l->arena, n, sizeof *after_pause);
+    struct log_series s = {.times_s = arena_array(l->arena, n, sizeof *s.times_s),
+                           .steps = arena_array(l->arena, n, sizeof *s.steps),
+                           .after_pause = arena_array(l->arena, n, sizeof *s.after_pause)};
     int rank = lowest_rank(&l->times, key);
-    size_t taken = 0;
-    if (times == NULL || steps == NULL || after_pause == NULL)
+    if (s.times_s == NULL || s.steps == NULL || s.after_pause == NULL)
         return;
     for (size_t i = 0; i < l->times.n; i++) {
         const struct log_time *t = &l->times.items[i];
         if (t->key != key || (rank >= 0 && t->rank >= 0 && t->rank != rank))
             continue;
-        times[taken] = t->value_s;
-        steps[taken] = t->step;
-        after_pause[taken++] = t->after_pause;
+        s.times_s[s.n] = t->value_s;
+        s.steps[s.n] = t->step;
+        s.after_pause[s.n++] = t->after_pause;
     }
-    taken = differences(times, steps, after_pause, taken);
-    iteration_statistics(times, after_pause, taken, l->arena, ret);
+    log_one_run(&s, l->arena);
+    s.n = differences(s.times_s, s.steps, s.after_pause, s.n);
+    iteration_statistics(s.times_s, s.after_pause, s.n, l->arena, ret);
 }
 
 /* Of the bars the run that came furthest; bars of one run count up with one total. */
