@@ -330,6 +330,17 @@ static void read_cache(const struct config_view *v, const struct config_layers *
         m->full_attention_layers = l->attention;
     else if (!m->no_attention && l->attention + l->windowed < l->total)
         m->full_attention_layers = l->attention + l->windowed;
+    int shared = whole(v, NAMES("num_kv_shared_layers")); /* Gemma 3n: late layers read an earlier one's */
+    int group = whole(v, NAMES("cla_share_factor"));      /* Hunyuan: one keeps for a group */
+    int crossed = (int)json_array_size(config_member(v, "cross_attention_layers")); /* attend to the picture only */
+    if (shared > 0 && shared < l->total)
+        m->kv_layers = l->total - shared;
+    else if (group > 1 && config_flag(v, "use_cla") == 1)
+        m->kv_layers = (l->total + group - 1) / group;
+    else if (strncmp(v->type, "longcat", 7) == 0)
+        m->kv_layers = 2 * l->total;
+    else if (crossed > 0 && crossed < l->total)
+        m->kv_layers = l->total - crossed;
     m->moe_every = l->moe > 0 && l->moe < l->total - m->dense_layers ? (l->total - m->dense_layers) / l->moe : 0;
 }
 

@@ -192,6 +192,8 @@ static const struct column model_columns[] = {
     INT(model, v_head_dim),
     INT(model, window),
     INT(model, full_attention_layers),
+    INT(model, kv_layers),
+    BOOL(model, no_attention),
     INT(model, encoder_layers),
     INT(model, decoder_layers),
     INT(model, encoder_positions),

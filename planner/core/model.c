@@ -107,6 +107,8 @@ double model_kv_bytes_per_token(const struct model *m, double bits)
 {
     /* Linear and state-space layers keep a constant state; windowed layers grow until their window is full. */
     double layers = m->full_attention_layers > 0 && m->window == 0 ? m->full_attention_layers : m->layers;
+    if (m->kv_layers > 0)
+        layers = m->kv_layers;
     if (m->causal == TRI_NO || m->no_attention)
         return 0; /* an encoder keeps nothing between tokens, a state-space model nothing that grows */
     if (m->kv_lora_rank > 0)

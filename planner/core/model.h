@@ -31,6 +31,8 @@ struct model {
     int window;                                               /* sliding window; 0 = none */
     int full_attention_layers; /* layers with full-length KV; 0 = all. The rest have a window (window > 0) or are
                                   linear/state-space layers with constant state (window == 0) */
+    int kv_layers; /* layers' worth of keys and values kept, where that is not what attends: 0 = the same (Gemma 3n:
+                      late layers read an earlier one's; LongCat: two attentions a layer; Hunyuan-Large: pairs share) */
     /* Two stacks (Whisper, T5): an encoder reads the source once, a decoder writes and attends to both. 0 = one stack.
      * `layers` is what the model's source counts: all of them, or the decoder's. */
     int encoder_layers, decoder_layers;
@@ -50,8 +52,9 @@ struct model {
     double
         companion_params; /* networks beside it that run once a request (text encoders, image decoder): memory only */
     const char *source, *source_date, *confidence;
-    const char *family;    /* of a preset: model_type in its published config.json, several apart by blanks; "" = none */
-    const char *uncounted; /* what of `params` these dimensions do not show (a tower, state spaces); "" or NULL = none */
+    const char *family; /* of a preset: model_type in its published config.json, several apart by blanks; "" = none */
+    const char
+        *uncounted; /* what of `params` these dimensions do not show (a tower, state spaces); "" or NULL = none */
     /* Set by model_complete: */
     bool architecture_known; /* layers and hidden were stated, not derived from size */
     bool size_only;          /* nothing but a parameter count was given */

@@ -25,7 +25,7 @@ static void fill_memory(const struct replica *r, const struct replica_answer *a,
                                          .high_gb = m->needed * m->band / GB};
     e->memory.tightest_term = m->kv_sequence > m->weights ? "kv_cache" : "weights";
     e->serving.weights_gb = r->bytes.total / GB;
-    e->serving.kv_bytes_per_token = (r->full_layers + r->window_layers) * r->kv_layer_bytes;
+    e->serving.kv_bytes_per_token = (r->full_layers + r->window_layers) * r->kv_kept * r->kv_layer_bytes;
     e->serving.kv_cache_gb = m->kv_total / GB;
     e->serving.kv_cache_tokens = m->kv_tokens;
     e->serving.max_concurrency = m->max_concurrency;

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define SHARED_WEIGHTS 1.5 /* layers that weigh more than all there is to weigh share their weights (ALBERT) */
+
 bool forward_only(const struct replica *r)
 {
     return r->m->flops_per_sample > 0 || (r->m->causal == TRI_NO && r->encoder_layers == 0);
@@ -17,6 +19,10 @@ double forward_token_flops(const struct replica *r, double length)
     const struct model *m = r->m;
     double half = m->causal == TRI_NO ? 1 : 0.5; /* encoders attend both ways */
     double body = r->params.attention + r->params.dense + r->params.encoder;
+    double feed = (m->ffn == FFN_GATED ? 3.0 : 2.0) * m->hidden * m->intermediate;
+    double stack = m->layers * (model_attention_params(m) + feed);
+    if (!r->moe && stack > SHARED_WEIGHTS * body) /* every layer is computed, whoever's weights it uses */
+        body = stack;
     if (r->moe)
         body += r->params.experts * m->experts_per_token / m->experts;
     return 2 * body + 4.0 * m->layers * m->heads * m->head_dim * length * half * r->k->embed_attention_quad;

@@ -121,8 +121,8 @@ double serving_kv_sequence(const struct replica *r, double tokens, double batche
         tokens = fmin(tokens, r->source_positions + r->m->max_context);
     double full = ceil(tokens / block) * block;
     double window = fmin(full, r->m->window + batched_tokens + block);
-    return (r->full_layers * full + (r->pool_layers - r->full_layers) * window) * r->kv_layer_bytes * r->kv_share /
-           r->pp;
+    return (r->full_layers * full + (r->pool_layers - r->full_layers) * window) * r->kv_kept * r->kv_layer_bytes *
+           r->kv_share / r->pp;
 }
 
 double serving_concurrency(const struct replica *r, const struct serving_memory *mem, double tokens)
@@ -175,7 +175,7 @@ struct serving_memory serving_memory_of(const struct replica *r, const struct se
     m.budget = usable * share_of_card(r, p, usable, wanted);
     m.kv_room = m.budget - m.weights - m.activation - m.overhead;
     double batched = serving_batched_tokens(r, p);
-    m.kv_token = r->pool_layers * r->kv_layer_bytes * r->kv_share / r->pp;
+    m.kv_token = r->pool_layers * r->kv_kept * r->kv_layer_bytes * r->kv_share / r->pp;
     m.kv_sequence = serving_kv_sequence(r, p->max_len, batched);
     double room = fmax(0, m.kv_room);
     m.kv_total = room * cards;

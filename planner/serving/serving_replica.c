@@ -275,6 +275,12 @@ static void cache_of(struct replica *r)
     double layers = r->encoder_layers > 0 ? m->decoder_layers : m->layers;
     r->full_layers = m->full_attention_layers > 0 ? m->full_attention_layers : layers;
     r->window_layers = m->window > 0 ? layers - r->full_layers : 0;
+    double kept = m->kv_layers > 0 ? m->kv_layers / layers : 1;
+    if (kept > 1) { /* several attentions in a layer: each is kept, and read */
+        r->full_layers *= kept;
+        r->window_layers *= kept;
+    }
+    r->kv_kept = fmin(1, kept);
     if (m->causal == TRI_NO || m->no_attention) /* nothing is kept, or only a state that does not grow */
         r->full_layers = r->window_layers = 0;
     double group = fmin(r->full_layers, r->window_layers);

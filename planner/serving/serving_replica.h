@@ -87,6 +87,7 @@ struct replica {
     double kv_bits;
     double full_layers, window_layers; /* layers with a growing cache; with a window (the rest has constant state) */
     double pool_layers;                /* layers the pool reserves room for: hybrid allocators pad to equal groups */
+    double kv_kept;                    /* share of them that keep their own; the rest read an earlier one's */
     double pass_layers;                /* layers' worth of kernels in one pass */
     double state_layers, state_layer_bytes; /* linear and state-space layers: constant state of a sequence */
     int encoder_layers;                     /* that read the source once; 0 = one stack */

@@ -11,9 +11,9 @@ static void trace_memory(const struct replica *r, const struct serving_memory *m
               "dense", r->bytes.dense / GB, "experts", r->bytes.experts / GB, "beside",
               (r->bytes.encoder + r->bytes.companions) / GB, "vocabulary", r->bytes.vocab / GB, "replicated",
               r->bytes.replicated / GB);
-    trace_add(t, "serving.kv_bytes_per_token", (r->full_layers + r->window_layers) * r->kv_layer_bytes, "bytes",
-              "layers * bytes_per_layer", 2, "layers", r->full_layers + r->window_layers, "bytes_per_layer",
-              r->kv_layer_bytes);
+    trace_add(t, "serving.kv_bytes_per_token", (r->full_layers + r->window_layers) * r->kv_kept * r->kv_layer_bytes,
+              "bytes", "layers * bytes_per_layer", 2, "layers", (r->full_layers + r->window_layers) * r->kv_kept,
+              "bytes_per_layer", r->kv_layer_bytes);
     trace_add(t, "memory.usable_gb", m->budget / GB, "GB", "usable * utilisation", 2, "usable", r->card.usable / GB,
               "utilisation", m->budget / r->card.usable);
     trace_add(t, "serving.kv_room_gb", m->kv_room / GB, "GB", "budget - weights - activation - overhead", 4, "budget",

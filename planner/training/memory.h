@@ -23,7 +23,8 @@ struct memory_stage {
     struct memory states; /* weights, gradients, optimizer, buffers and what follows from them; no activations */
 };
 
-/* What a layout holds whatever its micro-batch and its recomputation are: a search that tries many of them asks once. */
+/* What a layout holds whatever its micro-batch and its recomputation are: a search that tries many of them asks once.
+ */
 struct memory_held {
     struct memory_stage first, last; /* last: of pipelines only */
     double layer, boundary;          /* bytes of one token: of a whole layer, between two layers */

@@ -50,8 +50,7 @@ Test(model, parameter_counts_are_exact)
         family_details(&m);
         double counted = model_count_params(&m);
         if (excused) {
-            cr_expect(counted != m.params, "%s: the dimensions give its size, no reason is needed",
-                      m.id);
+            cr_expect(counted != m.params, "%s: the dimensions give its size, no reason is needed", m.id);
             continue;
         }
         checked++;

@@ -38,7 +38,8 @@ Test(ownership, rented_is_hourly_when_idle_and_monthly_when_full)
     const struct ownership_rent rent = {.hour = 1000, .month = 500000}; /* minor: 10 yuan, 5,000 yuan a card */
     cr_expect_float_eq(ownership_rented(&terms, &rent, 8, 0.1), 1000.0 * 2628 * 8, 1);
     cr_expect_float_eq(ownership_rented(&terms, &rent, 8, 1.0), 500000.0 * 36 * 8, 1);
-    const struct ownership_rent with_year = {.hour = 1000, .month = 500000, .year = 5000000}, only_years = {.year = 5000000};
+    const struct ownership_rent with_year = {.hour = 1000, .month = 500000, .year = 5000000},
+                                only_years = {.year = 5000000};
     cr_expect_float_eq(ownership_rented(&terms, &with_year, 8, 1.0), 500000.0 * 36 * 8, 1, "monthly where full");
     cr_expect_float_eq(ownership_prepaid(&terms, &with_year, 8), 5000000.0 * 3 * 8, 1);
     cr_expect_float_eq(ownership_rented(&terms, &only_years, 8, 1.0), 5000000.0 * 3 * 8, 1);

@@ -52,6 +52,17 @@ Test(serving_forward, embedding_of_a_corpus)
     cr_expect_str_eq(index, "4.1", "a million vectors of 1,024 floats");
 }
 
+/* ALBERT computes twelve layers with the weights of one: as fast as BERT, whose layers are as wide, not twelve times.
+ */
+Test(serving_forward, shared_weights_are_computed_every_time)
+{
+    struct training corpus = {.tokens = 1e9, .seq_len = 512};
+    struct model bert = preset("albert-base");
+    bert.params = 108e6;
+    double albert = forward("albert-base", "l4-24g", corpus).training.tokens_per_s_per_gpu;
+    near(albert, forward_with(bert, "l4-24g", corpus, NULL, 0).training.tokens_per_s_per_gpu, 1.05, "ALBERT", "L4");
+}
+
 /* The same work as a service: a tuned server as above; sentence-transformers 19.5k tokens/s on L4. */
 Test(serving_forward, embedding_and_reranking_as_a_service)
 {

@@ -22,6 +22,76 @@ Test(serving_memory, kv_bytes_per_token)
     }
 }
 
+/* The same of every other kind of cache, from the published dimensions: 2 x layers that keep one x heads x head size x
+ * 2 bytes, or the latent and its rope width. Jamba's paper: 4 GB for 256k tokens. */
+Test(serving_memory, kv_bytes_per_token_of_hybrids_windows_and_shared_layers)
+{
+    static const struct {
+        const char *model;
+        double bytes;
+    } rows[] = {
+        {"jamba-v0.1", 4.0 * 1073741824 / 262144}, /* 4 of 32 layers attend */
+        {"jamba-1.5-large", 2.0 * 9 * 8 * 128 * 2},
+        {"bamba-9b", 2.0 * 3 * 8 * 128 * 2},
+        {"lfm2-1.2b", 2.0 * 6 * 8 * 64 * 2},
+        {"nemotron-h-8b", 2.0 * 4 * 8 * 128 * 2},
+        {"nemotron-3-nano-30b-a3b", 2.0 * 6 * 2 * 128 * 2},
+        {"qwen3-next-80b-a3b", 2.0 * 12 * 2 * 256 * 2}, /* gated delta-net in the other 36 */
+        {"qwen3.5-397b-a17b", 2.0 * 15 * 2 * 256 * 2},
+        {"minimax-text-01", 2.0 * 10 * 8 * 128 * 2}, /* lightning attention in the other 70 */
+        {"zamba2-7b", 2.0 * 13 * 32 * 224 * 2},      /* one block of attention, used 13 times */
+        {"mamba2-2.7b", 0},
+        {"codestral-mamba-7b", 0},
+        {"rwkv-7-2.9b", 0},
+        {"kimi-linear-48b", 7.0 * (512 + 64) * 2},       /* latent in 7 of 27 */
+        {"longcat-flash", 2 * 28.0 * (512 + 64) * 2},    /* two latent attentions a layer */
+        {"gemma-3n-e4b", 2.0 * (35 - 15) * 2 * 256 * 2}, /* the last 15 read an earlier layer's */
+        {"gemma-3-4b", 2.0 * 34 * 4 * 256 * 2},          /* windows in full: what a token costs before they close */
+        {"gemma-3-27b", 2.0 * 62 * 16 * 128 * 2},
+        {"gpt-oss-120b", 2.0 * 36 * 8 * 64 * 2},
+        {"hunyuan-large", 2.0 * 64 / 2 * 8 * 80 * 2},     /* two layers share one cache */
+        {"llama-3.2-11b-vision", 2.0 * 32 * 8 * 128 * 2}, /* eight of 40 attend to the picture */
+        {"step-3", 2.0 * 61 * 256 * 2},
+        {"starcoder", 2.0 * 40 * 128 * 2}, /* one head */
+        {"deepseek-v2", 60.0 * (512 + 64) * 2},
+        {"bge-m3", 0}, /* an encoder keeps nothing */
+    };
+    for (size_t i = 0; i < N(rows); i++)
+        for (int bits = 8; bits <= 16; bits *= 2) {
+            struct estimate e = answer((struct ask){
+                .model = rows[i].model, .gpu = "b200-sxm-180g", .gpus = 8, .tp = 1, .pp = 1, .kv_bits = bits});
+            cr_expect_float_eq(e.serving.kv_bytes_per_token, rows[i].bytes * bits / 16, 0.5,
+                               "%s in %d bits: %.0f of %.0f", rows[i].model, bits, e.serving.kv_bytes_per_token,
+                               rows[i].bytes * bits / 16);
+        }
+}
+
+/* Ten thousand tokens of context, against a hundred thousand: what a sequence holds beyond its windows grows with the
+ * full layers only, and not at all in a state-space model. */
+Test(serving_memory, a_long_sequence_grows_with_its_full_layers)
+{
+    static const struct {
+        const char *model;
+        double full, bytes_a_layer;
+    } rows[] = {{"gemma-3-27b", 10, 2.0 * 16 * 128 * 2},
+                {"gpt-oss-120b", 18, 2.0 * 8 * 64 * 2},
+                {"gemma-3n-e4b", 7.0 * 20 / 35, 2.0 * 2 * 256 * 2},
+                {"jamba-v0.1", 4, 2.0 * 8 * 128 * 2},
+                {"falcon-mamba-7b", 0, 0},
+                {"longcat-flash", 56, 576 * 2.0}};
+    for (size_t i = 0; i < N(rows); i++) {
+        struct ask a = {.model = rows[i].model, .gpu = "b200-sxm-180g", .gpus = 8, .tp = 1, .kv_bits = 16, .batch = 1};
+        a.input = 10000;
+        a.output = 240; /* whole blocks */
+        double near = answer(a).memory.kv_cache_gb * 1e9;
+        a.input = 100000;
+        double far = answer(a).memory.kv_cache_gb * 1e9;
+        double expected = 90000 * rows[i].full * rows[i].bytes_a_layer;
+        cr_expect(fabs(far - near - expected) <= 0.002 * expected + 1, "%s: %.0f bytes more, %.0f expected",
+                  rows[i].model, far - near, expected);
+    }
+}
+
 /* Logged pools of vLLM and llama.cpp facts, restated from their public sources. */
 Test(serving_memory, logged_pools)
 {
