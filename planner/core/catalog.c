@@ -156,6 +156,32 @@ const struct price *catalog_sku_price(const struct catalog *c, const struct sku 
     return found;
 }
 
+/* The row of this group that has begun and not ended on the day. */
+static const struct price *group_price(const struct catalog *c, const struct price *wanted, date_t on)
+{
+    const struct catalog_lookup *l = c->lookup;
+    const struct price_group *g;
+    for (size_t at = price_group_hash(wanted);; at++) {
+        g = &l->groups[at & (l->n_groups - 1)];
+        if (g->end == 0)
+            return NULL;
+        if (price_group_compare(&c->prices[g->first], wanted) == 0)
+            break;
+    }
+    size_t lo = g->first, hi = g->end;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (c->prices[mid].effective_from > on)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < g->end; lo = l->later[lo])
+        if (c->prices[lo].effective_to == DATE_NONE || c->prices[lo].effective_to > on)
+            return &c->prices[lo];
+    return NULL;
+}
+
 const struct price *catalog_price(const struct catalog *c, enum price_subject subject, const char *subject_id,
                                   const struct provider *provider, enum price_unit unit, date_t on)
 {
@@ -164,10 +190,10 @@ const struct price *catalog_price(const struct catalog *c, enum price_subject su
     if (c->lookup == NULL || subject == SUBJECT_SKU)
         return NULL;
     struct price wanted = {.subject = subject, .subject_id = subject_id, .provider = provider, .unit = unit};
-    const struct price *found = find_price(c, c->lookup->n_sku_prices, c->n_prices, &wanted, on);
+    const struct price *found = group_price(c, &wanted, on);
     if (found == NULL && provider != NULL) {
         wanted.provider = NULL;
-        found = find_price(c, c->lookup->n_sku_prices, c->n_prices, &wanted, on);
+        found = group_price(c, &wanted, on);
     }
     return found;
 }

@@ -134,6 +134,16 @@ int price_group_compare(const struct price *a, const struct price *b)
     return c;
 }
 
+size_t price_group_hash(const struct price *p)
+{
+    size_t h = (size_t)p->subject * 64 + (size_t)p->unit;
+    for (const char *c = p->subject_id; *c != '\0'; c++)
+        h = (h ^ (unsigned char)*c) * 1099511628211u;
+    for (const char *c = provider_key(p); *c != '\0'; c++)
+        h = (h ^ (unsigned char)*c) * 1099511628211u;
+    return h ^ h >> 32;
+}
+
 static int by_price(const void *a, const void *b)
 {
     const struct price *x = a, *y = b;
@@ -187,6 +197,34 @@ static void index_later(const struct catalog *c, size_t *later)
     }
 }
 
+static size_t group_end(const struct catalog *c, size_t first)
+{
+    size_t end = first + 1;
+    while (end < c->n_prices && price_group_compare(&c->prices[first], &c->prices[end]) == 0)
+        end++;
+    return end;
+}
+
+static int index_groups(struct catalog *c, struct catalog_lookup *l, struct err *err)
+{
+    size_t n = 0;
+    for (size_t i = l->n_sku_prices; i < c->n_prices; i = group_end(c, i))
+        n++;
+    for (l->n_groups = 16; l->n_groups < 2 * n;)
+        l->n_groups *= 2;
+    l->groups = arena_array(c->arena, l->n_groups, sizeof *l->groups);
+    if (l->groups == NULL)
+        return err_set(err, ERR_NOMEM, "no room to index %zu prices", c->n_prices);
+    for (size_t i = l->n_sku_prices, end; i < c->n_prices; i = end) {
+        size_t at = price_group_hash(&c->prices[i]);
+        end = group_end(c, i);
+        while (l->groups[at & (l->n_groups - 1)].end > 0)
+            at++;
+        l->groups[at & (l->n_groups - 1)] = (struct price_group){i, end};
+    }
+    return 0;
+}
+
 static int index_prices(struct catalog *c, struct catalog_lookup *l, struct err *err)
 {
     struct id_index ids;
@@ -207,7 +245,7 @@ static int index_prices(struct catalog *c, struct catalog_lookup *l, struct err 
             s->first_price = i;
         l->n_sku_prices = i + 1;
     }
-    return 0;
+    return index_groups(c, l, err);
 }
 
 int fx_compare(const struct fx_rate *a, const char *base, const char *quote)

@@ -17,12 +17,19 @@ struct gpu_key {
     const struct gpu *gpu;
 };
 
+/* Prices of one group, of something that is no SKU: prices[first .. end). */
+struct price_group {
+    size_t first, end; /* end = 0: an empty slot */
+};
+
 struct catalog_lookup {
     struct id_index gpus, models, providers, links, networks, storages, schedulers, skus;
     struct gpu_key *gpu_keys;
     size_t n_gpu_keys;
-    size_t n_sku_prices; /* prices[0 .. n_sku_prices) are of SKUs, the rest of other subjects */
-    size_t *later;       /* for each price: the next one of its group that ends later, or n_prices */
+    size_t n_sku_prices;        /* prices[0 .. n_sku_prices) are of SKUs, the rest of other subjects */
+    struct price_group *groups; /* open addressing by price_group_hash */
+    size_t n_groups;            /* slots, a power of two */
+    size_t *later;              /* for each price: the next one of its group that ends later, or n_prices */
 };
 
 static inline const char *row_id(const void *row)
@@ -35,6 +42,8 @@ void gpu_key_of(const char *name, char out[GPU_KEY_MAX]);
 
 /* Order of prices: of one group (everything but dates and terms) and in full. */
 int price_group_compare(const struct price *a, const struct price *b);
+/* Of everything that price_group_compare looks at where the subject is no SKU. */
+size_t price_group_hash(const struct price *p);
 int fx_compare(const struct fx_rate *a, const char *base, const char *quote);
 
 #endif

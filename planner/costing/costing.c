@@ -115,9 +115,9 @@ static int bill_extra(const struct trade_day *day, const struct draft *d, const 
     if (quantity > 9e12)
         return -1;
     line.quantity_milli = (int64_t)ceil(quantity * 1000 - 1e-6);
-    if (catalog_tax(day->catalog, line.tax_code, day->as_of, &tax_bp) != 0)
+    if (e->tax_code != NULL && catalog_tax(day->catalog, e->tax_code, day->as_of, &tax_bp) != 0)
         tax_bp = 0;
-    if (bill_add(bill, line, tax_bp) != 0)
+    if (bill_add(bill, line, e->tax_code != NULL ? tax_bp : day->service_tax_bp) != 0)
         return -1;
     if (bill->shares != NULL)
         share_extra(day->a, d, s, e, &span, bill);
@@ -142,13 +142,11 @@ static void bill_reserve(const struct reserve_plan *r, struct bill *bill)
 static int bill_contingency(const struct trade_day *day, struct bill *bill)
 {
     money_wide net = 0;
-    int64_t tax_bp = 0, ppm = llround(day->a->contingency_share * 1e6);
+    const int64_t ppm = llround(day->a->contingency_share * 1e6);
     if (ppm <= 0)
         return 0;
     for (size_t i = 0; i < bill->n; i++)
         net += bill->lines[i].minor;
-    if (catalog_tax(day->catalog, TAX_CODE_DEFAULT, day->as_of, &tax_bp) != 0)
-        tax_bp = 0;
     struct cost_line line = {.phase = PHASE_TRAIN,
                              .section = SECTION_OPERATIONS,
                              .item = "contingency",
@@ -157,7 +155,7 @@ static int bill_contingency(const struct trade_day *day, struct bill *bill)
                              .tax_code = TAX_CODE_DEFAULT,
                              .assumption = "contingency_share"};
     line.unit_price_micros = money_div_round(net * ppm, 1000000) * (MONEY_MICROS / MONEY_MINOR);
-    if (bill_add(bill, line, tax_bp) != 0)
+    if (bill_add(bill, line, day->service_tax_bp) != 0)
         return -1;
     if (bill->shares != NULL) { /* as everything above is divided */
         struct shares so_far = *bill->shares;

@@ -62,6 +62,7 @@ static void use_permit(struct cover *c, int r, const struct tariff_day *days, si
     for (size_t i = from; i < to; i++)
         all += days[i].hours_milli;
     use_add(&c->uses[r][only], phase_of(c->steps, &days[from]), times, all * times);
+    c->permits[r] += times;
     if (c->bill->shares != NULL)
         use_share(&c->shares[r][only], days, from, to, times, true);
 }
@@ -139,17 +140,10 @@ void cover_start(struct cover *c, const struct offer *o, bool by_card, const str
     c->steps = steps;
     c->bill = bill;
     c->tariff = cover_tariff(o, by_card, c->rates);
-    memset(c->uses, 0, sizeof c->uses);
+    memset(c->permits, 0, sizeof c->permits);
+    memset(c->uses, 0, c->tariff.n_rates * sizeof *c->uses);
     if (bill->shares != NULL)
-        memset(c->shares, 0, sizeof c->shares);
-}
-
-static int64_t permits_of(const struct cover *c, size_t r)
-{
-    int64_t permits = 0;
-    for (int s = 0; s < SECTION_COUNT; s++)
-        permits += c->uses[r][s].permits;
-    return permits;
+        memset(c->shares, 0, c->tariff.n_rates * sizeof *c->shares);
 }
 
 int cover_level(struct cover *c, const struct tariff_day *days, size_t n, int64_t times)
@@ -159,11 +153,10 @@ int cover_level(struct cover *c, const struct tariff_day *days, size_t n, int64_
         return 0;
     if (tariff_cover(&c->tariff, days, n, &c->cheapest) != 0)
         return -1;
-    for (size_t r = 0; r < c->tariff.n_rates; r++)
-        before[r] = permits_of(c, r);
+    memcpy(before, c->permits, sizeof before);
     collect_uses(c, days, n, times);
     for (size_t r = 0; r < c->tariff.n_rates; r++)
-        if (permits_of(c, r) > before[r])
+        if (c->permits[r] > before[r])
             c->bill->deposit += deposit_of(&c->rates[r], times);
     return 0;
 }

@@ -20,6 +20,7 @@ struct cover {
     struct bill *bill;
     struct rate rates[OFFER_RATES_MAX]; /* of one kind, nodes or cards */
     struct tariff tariff;
+    int64_t permits[OFFER_RATES_MAX]; /* bought at each rate, of all sections */
     struct cover_use uses[OFFER_RATES_MAX][SECTION_COUNT];
     struct shares shares[OFFER_RATES_MAX][SECTION_COUNT]; /* touched only where the bill asks for them */
     struct tariff_cover cheapest;                         /* of the level at hand */

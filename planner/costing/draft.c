@@ -2,10 +2,14 @@
 #include "planner/costing/draft.h"
 
 #include <limits.h>
+#include <stddef.h>
+#include <string.h>
 
 void draft_start(struct draft *d, enum option_kind kind, struct arena *arena)
 {
-    *d = (struct draft){.kind = kind, .deadline_day = INT_MAX};
+    memset(d, 0, offsetof(struct draft, groups));
+    d->kind = kind;
+    d->deadline_day = INT_MAX;
     note_list_init(&d->reasons, arena);
     note_list_init(&d->warnings, arena);
 }

@@ -57,12 +57,7 @@ struct draft_extra {
 
 struct draft {
     enum option_kind kind;
-    struct draft_group groups[DRAFT_GROUPS_MAX];
-    int n_groups;
-    struct draft_step steps[DRAFT_STEPS_MAX];
-    int n_steps;
-    struct draft_extra extras[DRAFT_EXTRAS_MAX];
-    int n_extras;
+    int n_groups, n_steps, n_extras;
     int deadline_day; /* last allowed day, from the start; INT_MAX = none. Spot may not serve the last mile before it */
     int train_group;  /* whose machine `estimate` describes */
     struct shape shape;            /* of one run on it */
@@ -81,6 +76,10 @@ struct draft {
     bool surplus; /* worse than the few of its kind that are shown */
     struct reckoning *base;
     struct option *option; /* finished answer; NULL until then */
+    /* last: what lies behind their numbers is never read, and not cleared for a new draft either */
+    struct draft_group groups[DRAFT_GROUPS_MAX];
+    struct draft_step steps[DRAFT_STEPS_MAX];
+    struct draft_extra extras[DRAFT_EXTRAS_MAX];
 };
 
 struct option_list {

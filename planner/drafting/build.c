@@ -129,6 +129,7 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
     const struct workload *w = q->workload;
     *b = (struct build){.q = q, .catalog = q->catalog, .workload = w, .arena = arena};
     b->day = (struct trade_day){.catalog = q->catalog, .a = &b->a, .as_of = q->as_of};
+    trade_day_open(&b->day);
     b->day.allow_spot = w->constraints.allow_spot;
     memcpy(b->day.currency, w->currency[0] != '\0' ? w->currency : "CNY", sizeof b->day.currency);
     for (int k = 0; k < KIND_COUNT; k++)

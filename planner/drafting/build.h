@@ -38,6 +38,15 @@ struct quality {
 };
 
 struct recall;
+
+/* What so many whole days of one unit cost (phases.c), where it was asked last. */
+enum { DAY_COSTS = 256 };
+struct day_cost {
+    const struct offer *offer;
+    int cards, days; /* cards: 0 = a node */
+    int64_t net;
+};
+
 struct build {
     const struct plan_request *q;
     const struct catalog *catalog;
@@ -71,6 +80,7 @@ struct build {
     struct note_list warnings;
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
+    struct day_cost day_costs[DAY_COSTS];
     bool lean;       /* a re-plan inside a plan: fewer candidates, no take-away */
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;

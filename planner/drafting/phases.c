@@ -9,7 +9,7 @@
 #include "planner/drafting/quality.h"
 
 /* Net cost of `days` whole days of one unit by the cheapest cover; -1 when it cannot be rented. */
-static int64_t unit_cost(const struct draft_group *g, int days)
+static int64_t days_cost(const struct draft_group *g, int days)
 {
     struct tariff_day use[64];
     struct bill bill;
@@ -22,6 +22,17 @@ static int64_t unit_cost(const struct draft_group *g, int days)
         bill_sum(&bill, &net, &tax) != 0)
         return -1;
     return net;
+}
+
+/* Every candidate on an offer asks again for the days of one unit of it. */
+static int64_t unit_cost(struct build *b, const struct draft_group *g, int days)
+{
+    const int cards = g->by_card ? g->cards : 0;
+    const size_t number = (size_t)(g->offer->sku - b->catalog->skus);
+    struct day_cost *known = &b->day_costs[(number * 31 + (size_t)(cards * 7 + days)) % DAY_COSTS];
+    if (known->offer != g->offer || known->cards != cards || known->days != days)
+        *known = (struct day_cost){g->offer, cards, days, days_cost(g, days)};
+    return known->net;
 }
 
 /* Some single rate keeps the limit, so the cheapest cover does. */
@@ -39,18 +50,18 @@ static bool surely_within(const struct draft_group *g, int days, int64_t limit)
     return false;
 }
 
-static bool within(const struct draft_group *g, int days, int64_t limit)
+static bool within(struct build *b, const struct draft_group *g, int days, int64_t limit)
 {
-    return surely_within(g, days, limit) || unit_cost(g, days) <= limit;
+    return surely_within(g, days, limit) || unit_cost(b, g, days) <= limit;
 }
 
 /* The most days from `least` up, below `too_many`, that keep the limit (more days never cost less); `least` where none
  * does. */
-static int most_within(const struct draft_group *g, int least, int too_many, int64_t limit)
+static int most_within(struct build *b, const struct draft_group *g, int least, int too_many, int64_t limit)
 {
     while (too_many - least > 1) {
         const int middle = (least + too_many) / 2;
-        *(within(g, middle, limit) ? &least : &too_many) = middle;
+        *(within(b, g, middle, limit) ? &least : &too_many) = middle;
     }
     return least;
 }
@@ -76,9 +87,9 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
     }
     double days = round(b->a.validate_days), least = fmin(days, b->a.validate_days_min);
     int64_t limit = phases_validate_limit(b, d, train_group, train_units);
-    if (limit <= 0 || within(&d->groups[home], (int)days, limit))
+    if (limit <= 0 || within(b, &d->groups[home], (int)days, limit))
         return days;
-    days = most_within(&d->groups[home], (int)least, (int)days, limit);
+    days = most_within(b, &d->groups[home], (int)least, (int)days, limit);
     struct note *n = note_num(note_add(reasons, "validate_limit"), "days", days);
     note_money(note_num(n, "planned_days", b->a.validate_days), "limit", limit);
     return days;

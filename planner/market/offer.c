@@ -126,6 +126,12 @@ static bool for_us(const struct price *p, const char *user_class, bool off_peak)
     return class[0] == '\0' || (user_class != NULL && strcmp(class, user_class) == 0);
 }
 
+void trade_day_open(struct trade_day *day)
+{
+    if (catalog_tax(day->catalog, TAX_CODE_DEFAULT, day->as_of, &day->service_tax_bp) != 0)
+        day->service_tax_bp = 0;
+}
+
 void offer_make(const struct trade_day *day, const struct sku *sku, const char *user_class, bool off_peak,
                 struct offer *ret)
 {
@@ -170,12 +176,10 @@ int offer_unit_price(const struct trade_day *day, enum price_subject subject, co
                      int64_t *ret_micros)
 {
     const struct price *p = catalog_price(day->catalog, subject, subject_id, provider, unit, day->as_of);
-    int64_t tax_bp = 0, micros = 0;
+    int64_t micros = 0;
     if (p == NULL || !usable(p, day->as_of))
         return -1;
-    if (catalog_tax(day->catalog, TAX_CODE_DEFAULT, day->as_of, &tax_bp) != 0)
-        tax_bp = 0;
-    if (!p->free_of_charge && net_micros(day, p, tax_bp, &micros) != 0)
+    if (!p->free_of_charge && net_micros(day, p, day->service_tax_bp, &micros) != 0)
         return -1;
     *ret_price = p;
     *ret_micros = micros;

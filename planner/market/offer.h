@@ -27,6 +27,7 @@ struct trade_day {
     date_t as_of;
     char currency[4]; /* of every amount */
     bool allow_spot;
+    int64_t service_tax_bp; /* of TAX_CODE_DEFAULT */
     struct reprice reprice;
 };
 
@@ -52,6 +53,9 @@ struct offer {
     double node_month_micros, card_month_micros; /* cheapest full month of one; 0 = none */
     bool illustrative, derived, stale;           /* said of at least one rate */
 };
+
+/* Fills in what follows from snapshot and day. */
+void trade_day_open(struct trade_day *day);
 
 /* The SKU's usable rates on the day, by the catalog's order; none where nobody prices it (ret->n_rates = 0).
  * user_class: whose prices count besides everybody's, NULL = nobody's; off_peak: prices that hold off-peak only are
