@@ -57,6 +57,8 @@ static double relative_positions(const struct config_view *v, const struct model
     json_t *list = config_member(v, "pos_att_type");
     double n = (strstr(kinds, "c2p") != NULL) + (strstr(kinds, "p2c") != NULL) + (double)json_array_size(list);
     bool own = config_flag(v, "relative_attention") == 1 && config_flag(v, "share_att_key") != 1;
+    if (strncmp(v->type, "xlnet", 5) == 0)
+        return (double)m->hidden * m->hidden;
     return own ? n * m->hidden * m->hidden : 0;
 }
 
@@ -218,7 +220,7 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
     double vocab = multiple > 1 ? multiple * ceil(m->vocab / multiple) : m->vocab;
     double n = vocab * h,
            head = m->tied_embeddings == TRI_YES || m->causal == TRI_NO || config_headless(v) ? 0 : vocab * h;
-    double narrow = config_number(v, NAMES("embedding_size", "word_embed_proj_dim"));
+    double narrow = config_number(v, NAMES("embedding_size", "input_embedding_size", "word_embed_proj_dim"));
     if (narrow > 0 && narrow < h)
         n = vocab * narrow + narrow * h;
     if (strncmp(v->type, "bloom", 5) == 0)
@@ -248,7 +250,7 @@ static double encoder_layers(const struct config_view *v, const struct model *m)
 }
 
 /* T5, BART, Whisper: the stated layers are the decoder's; the encoder has its own number of them. */
-static double encoder_decoder(const struct config_view *v, const struct model *m, unsigned traits)
+static double encoder_decoder(const struct config_view *v, const struct model *m, unsigned traits, double experts)
 {
     double encoder = encoder_layers(v, m);
     double one = attention(v, m, traits, 0), feed = ffn(m, m->intermediate, traits), norm = norms_of(m, traits) / 2;
@@ -256,6 +258,11 @@ static double encoder_decoder(const struct config_view *v, const struct model *m
     double mels = config_number(v, NAMES("num_mel_bins"));
     if (mels > 0)
         source += 3 * mels * m->hidden + 3 * (double)m->hidden * m->hidden;
+    if (experts > 0) /* Switch, NLLB-MoE: every few layers as many FFNs as experts */
+        source +=
+            (experts - 1) * feed *
+            (number(v, encoder / number(v, 2, NAMES("encoder_sparse_step")), NAMES("num_sparse_encoder_layers")) +
+             number(v, m->layers / number(v, 2, NAMES("decoder_sparse_step")), NAMES("num_sparse_decoder_layers")));
     if (config_encoder_only(v))
         return encoder * (one + feed + 2 * norm) + source + norm;
     return encoder * (one + feed + 2 * norm) + m->layers * (2 * one + feed + 3 * norm) + source + 2 * norm;
@@ -308,7 +315,8 @@ void config_count(const struct config_view *v, const struct config_layers *l, st
         m->encoder_layers = (int)encoder_layers(v, m);
         m->decoder_layers = config_encoder_only(v) ? 0 : m->layers;
         m->encoder_positions = (int)config_number(v, NAMES("max_source_positions"));
-        m->params = m->active_params = fixed + encoder_decoder(v, m, traits);
+        m->params = fixed + encoder_decoder(v, m, traits, m->experts);
+        m->active_params = fixed + encoder_decoder(v, m, traits, m->experts_per_token);
         return;
     }
     double picked = m->experts_per_token, nothing = config_number(v, NAMES("zero_expert_num"));

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/config_view.h"
@@ -51,6 +52,9 @@ static const struct config_family families[] = {
     {"biogpt", GPT | F_TIED | F_POSITIONS, 0, 24, 1024, 16, 0, 4096, 42384, 1024},
     {"bloom", GPT | F_TIED, 0, 0, 0, 0, 0, 0, 250880, 2048},
     {"opt", GPT | F_TIED | F_POSITIONS, 0, 12, 768, 12, 0, 3072, 50272, 2048},
+    {"xlnet", GPT | F_TIED, 0, 24, 1024, 16, 0, 4096, 32000, 512},
+    {"kosmos", GPT | F_TIED, 0, 24, 2048, 32, 0, 8192, 65037, 2048},
+    {"molmo", F_HALF_FFN | F_QKV_BIAS, 0, 0, 0, 0, 0, 0, 0, 0},
     {"xglm", GPT | F_TIED, 0, 24, 1024, 16, 0, 4096, 256008, 2048},
     {"falcon_h1", 0, MIX_MAMBA2, 0, 0, 0, 0, 0, 0, 0},
     {"falcon_mamba", F_TIED | F_MIX_EVERYWHERE, MIX_MAMBA1, 32, 768, 0, 0, 0, 50280, 0},
@@ -119,6 +123,7 @@ static const struct config_family families[] = {
     {"new", F_ENCODER | F_QKV_BIAS | F_OUT_BIAS | F_NORM_BIAS, 0, 12, 768, 12, 0, 3072, 30528, 8192},
     {"jina_bert", F_ENCODER | F_ALL_BIAS, 0, 12, 768, 12, 0, 3072, 30528, 8192},
     {"esm", GPT | F_ENCODER | F_POSITIONS, 0, 12, 768, 12, 0, 3072, 33, 1026},
+    {"rembert", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 32, 1152, 18, 0, 4608, 250300, 512},
     {"bert", GPT | F_ENCODER | F_POSITIONS | F_SEGMENTS, 0, 12, 768, 12, 0, 3072, 30522, 512},
     {"vit", GPT | F_ENCODER, 0, 12, 768, 12, 0, 3072, 0, 0},
     {"dinov2", GPT | F_ENCODER, 0, 12, 768, 12, 0, 3072, 0, 0},
@@ -129,6 +134,8 @@ static const struct config_family families[] = {
     /* an encoder and a decoder */
     {"mt5", F_ENCODER_DECODER, 0, 8, 512, 6, 0, 1024, 250112, 512},
     {"umt5", F_ENCODER_DECODER, 0, 8, 512, 6, 0, 1024, 250112, 512},
+    {"longt5", F_ENCODER_DECODER | F_PLAIN | F_TIED, 0, 6, 512, 8, 0, 2048, 32128, 512},
+    {"switch_transformers", F_ENCODER_DECODER | F_PLAIN | F_TIED, 0, 12, 768, 12, 0, 2048, 32128, 512},
     {"t5", F_ENCODER_DECODER | F_PLAIN | F_TIED, 0, 6, 512, 8, 0, 2048, 32128, 512},
     {"whisper", GPT | F_ENCODER_DECODER | F_TIED | F_POSITIONS, 0, 4, 384, 6, 0, 1536, 51865, 448},
     {"bart", GPT | F_ENCODER_DECODER | F_TIED | F_POSITIONS, 0, 12, 1024, 16, 0, 4096, 50265, 1024},
@@ -216,38 +223,6 @@ static json_t *vision_part(json_t *root)
     return thinker ? vision_part(thinker) : NULL;
 }
 
-/* Files that lie beside a config.json and get pasted in its place. */
-static const char *other_file(json_t *o)
-{
-    static const char *const signs[][2] = {
-        {"peft_type", "adapter_config.json of a LoRA adapter"},
-        {"tokenizer_class", "tokenizer_config.json"},
-        {"weight_map", "model.safetensors.index.json"},
-        {"block_out_channels", "a diffusion U-Net or VAE (block_out_channels)"},
-        {"feature_extractor_type", "preprocessor_config.json"},
-        {"image_processor_type", "preprocessor_config.json"},
-        {"zero_optimization", "a DeepSpeed configuration"},
-        {"_class_name", "a part of a diffusion pipeline (_class_name)"},
-        {"image_mean", "preprocessor_config.json"},
-        {"log_history", "trainer_state.json"},
-        {"word_embedding_dimension", "the pooling of a sentence transformer"},
-        {"compute_environment", "an Accelerate configuration"},
-        {"added_tokens", "tokenizer.json"},
-        {"quant_algo", "hf_quant_config.json"},
-        {"do_sample", "generation_config.json"},
-        {"max_new_tokens", "generation_config.json"},
-        {"gradient_accumulation_steps", "a trainer's or DeepSpeed's configuration"},
-        {"bos_token", "special_tokens_map.json"},
-    };
-    bool dimensions = json_object_get(o, "hidden_size") || json_object_get(o, "d_model") ||
-                      json_object_get(o, "n_embd") || json_object_get(o, "num_hidden_layers") ||
-                      json_object_get(o, "n_layer");
-    for (size_t i = 0; !dimensions && i < sizeof signs / sizeof *signs; i++)
-        if (json_object_get(o, signs[i][0]))
-            return signs[i][1];
-    return NULL;
-}
-
 /* Signs of a family where neither a type nor an architecture is given. */
 static const char *guessed_type(json_t *o)
 {
@@ -286,11 +261,11 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
 {
     memset(ret, 0, sizeof *ret);
     root = unwrapped(root);
-    *ret_why = other_file(root);
+    *ret_why = config_other_file(root);
     if (*ret_why)
         return false;
     if (json_array_size(json_object_get(root, "depths")) > 0) {
-        *ret_why = "a vision model in stages of different widths (depths)";
+        *ret_why = "stages";
         return false;
     }
     ret->root = root;
@@ -316,7 +291,9 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
         ret->family = family_of(from_arch);
     }
     ret->family_known = ret->family != NULL;
-    if (!ret->family && json_object_get(ret->text, "encoder_layers") && json_object_get(ret->text, "decoder_layers"))
+    bool both = (json_object_get(ret->text, "encoder_layers") && json_object_get(ret->text, "decoder_layers")) ||
+                (json_object_get(ret->text, "num_encoder_layers") && json_object_get(ret->text, "num_decoder_layers"));
+    if (!ret->family && both)
         ret->family = &two_stacks;
     if (!ret->family)
         ret->family = ret->text == root && json_object_get(root, "patch_size") && json_object_get(root, "image_size")
@@ -346,6 +323,9 @@ static double number_of(json_t *v)
 {
     if (json_is_number(v))
         return json_number_value(v);
+    const char *digits = json_string_value(v); /* "4096": some writers quote everything */
+    if (digits && *digits && strlen(digits) < 12 && strspn(digits, "0123456789") == strlen(digits))
+        return strtod(digits, NULL);
     if (!json_is_array(v) || json_array_size(v) == 0)
         return 0;
     double sum = 0;

@@ -12,8 +12,10 @@ static json_t *bare_value(const char *s, size_t *ret_len)
 {
     char *end;
     size_t quote = *s == '"' || *s == '\'';
-    size_t n = strspn(s + quote, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-");
+    size_t n = strspn(s + quote, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-*");
     *ret_len = quote + n + (quote && s[quote + n] == *s);
+    if (n > 60 && n < 1000) /* a letter a layer */
+        return json_stringn(s + quote, n);
     if (n == 0 || n > 60)
         return NULL;
     char plain[64];

@@ -74,8 +74,9 @@ static void family_key(const struct config_view *v, const struct catalog *c, cha
         const char *name = names[i] ? names[i] : "";
         key_of(name, strlen(name), out);
         size_t n = strlen(out);
-        if (v->vision && n + 8 < KEY_MAX)
-            memcpy(out + n, "+vision", 8);
+        const char *with = json_object_get(v->root, "gen_vision_config") ? "+drawing" : v->vision ? "+vision" : "";
+        if (n + strlen(with) < KEY_MAX)
+            memcpy(out + n, with, strlen(with) + 1);
         if (family_exists(c, out))
             return;
     }

@@ -88,13 +88,51 @@ static size_t copy_token(struct buf *out, const char *s, size_t n, size_t i)
     return i + 1;
 }
 
+static char last_sign(const struct buf *out)
+{
+    size_t n = out->len;
+    while (n > 0 && strchr(" \t\r\n", out->data[n - 1]))
+        n--;
+    return n > 0 ? out->data[n - 1] : '\0';
+}
+
+/* hidden_size: 4096 without quotes around the name (JSON5). How long the name is; 0 for none. */
+static size_t bare_name(const struct buf *out, const char *s, size_t n, size_t i)
+{
+    size_t len = strspn(s + i, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    char before = last_sign(out);
+    if (len == 0 || i + len >= n || (before != '{' && before != ',' && before != '\0'))
+        return 0;
+    size_t sign = i + len + strspn(s + i + len, " \t");
+    return sign < n && s[sign] == ':' ? len : 0;
+}
+
+/* One string, name or token; returns the index behind it. */
+static size_t copy_part(struct buf *out, const char *s, size_t n, size_t i)
+{
+    size_t name = bare_name(out, s, n, i);
+    if (s[i] == '"' || s[i] == '\'' || name > 0) {
+        char before = last_sign(out);
+        if (before && !strchr("{[,:", before)) /* a lost comma */
+            buf_addc(out, ',');
+    }
+    if (s[i] == '"' || s[i] == '\'')
+        return copy_string(out, s, n, i);
+    if (name == 0)
+        return copy_token(out, s, n, i);
+    buf_addc(out, '"');
+    buf_add(out, s + i, name);
+    buf_addc(out, '"');
+    return i + name;
+}
+
 json_t *config_block(const char *s, size_t n)
 {
     struct buf clean;
     buf_init(&clean, 4 * n + 64);
     json_t *v = json_loadb(s, n, 0, NULL);
     for (size_t i = 0; !v && i < n;)
-        i = s[i] == '"' || s[i] == '\'' ? copy_string(&clean, s, n, i) : copy_token(&clean, s, n, i);
+        i = copy_part(&clean, s, n, i);
     if (!v && clean.data)
         v = json_loadb(clean.data, clean.len, 0, NULL);
     buf_done(&clean);
@@ -185,31 +223,6 @@ static json_t *closed(const char *s, const struct extent *e)
     return v;
 }
 
-/* What a paste that lost its first brace, its last ones or its end says: from the first name to the last whole member.
- * NULL when that is nothing. */
-static json_t *completed(const char *text)
-{
-    const char *from = strpbrk(text, "\"{");
-    if (!from)
-        return NULL;
-    struct buf whole;
-    struct extent all, members;
-    buf_init(&whole, strlen(from) + 2);
-    if (*from == '"')
-        buf_addc(&whole, '{');
-    buf_adds(&whole, from);
-    buf_addc(&whole, '\0');
-    json_t *v = NULL;
-    if (whole.data) {
-        measure(whole.data, &all, &members);
-        v = closed(whole.data, &all);
-        if (!v && members.len > 0)
-            v = closed(whole.data, &members);
-    }
-    buf_done(&whole);
-    return v;
-}
-
 /* Whether the block at `at` is the value of a quoted name: then it is a part of something whose braces are lost. */
 static bool is_member(const char *text, size_t at)
 {
@@ -231,6 +244,31 @@ static bool is_named_part(const char *text, size_t at)
     return at >= sizeof end && strncmp(text + at - (sizeof end - 1), end, sizeof end - 1) == 0;
 }
 
+/* What a paste that lost its first brace, its last ones or its end says: from the first name to the last whole member.
+ * NULL when that is nothing. */
+static json_t *completed(const char *text)
+{
+    const char *from = strpbrk(text, "\"{");
+    if (!from || (*from == '{' && is_named_part(text, (size_t)(from - text))))
+        return NULL;
+    struct buf whole;
+    struct extent all, members;
+    buf_init(&whole, strlen(from) + 2);
+    if (*from == '"')
+        buf_addc(&whole, '{');
+    buf_adds(&whole, from);
+    buf_addc(&whole, '\0');
+    json_t *v = NULL;
+    if (whole.data) {
+        measure(whole.data, &all, &members);
+        v = closed(whole.data, &all);
+        if (!v && members.len > 0 && !strchr(whole.data + members.len, '{')) /* no part is lost, only members */
+            v = closed(whole.data, &members);
+    }
+    buf_done(&whole);
+    return v;
+}
+
 /* `v` or, where it is no configuration, `otherwise`; the other one is let go. */
 static json_t *better(json_t *v, json_t *otherwise)
 {
@@ -239,7 +277,8 @@ static json_t *better(json_t *v, json_t *otherwise)
     return first ? v : otherwise;
 }
 
-static json_t *first_configuration(const char *text)
+/* `repair`: what lost its braces is completed. An empty object: only a part of something broken is there. */
+static json_t *first_configuration(const char *text, bool repair)
 {
     json_t *fallback = NULL;
     size_t blocks = 0;
@@ -260,7 +299,7 @@ static json_t *first_configuration(const char *text)
             if (!is_member(text, at))
                 return v;
             json_decref(v); /* a part may say another size than the whole: the whole or nothing */
-            v = completed(text);
+            v = repair ? completed(text) : NULL;
             return v ? v : json_object();
         }
         if (v && !fallback)
@@ -270,7 +309,7 @@ static json_t *first_configuration(const char *text)
         if (v && end)
             at = end - 1;
     }
-    return better(fallback, strchr(text, '"') ? completed(text) : NULL);
+    return better(fallback, repair && strchr(text, '"') ? completed(text) : NULL);
 }
 
 /* What a word processor or a Chinese input method makes of quotes, commas and colons. */
@@ -297,9 +336,11 @@ static json_t *from_typed(const char *text)
     struct buf plain;
     buf_init(&plain, 2 * strlen(text) + 64);
     as_typed(text, &plain);
-    json_t *v = plain.data ? first_configuration(plain.data) : NULL;
-    if (!v && plain.data)
-        v = config_from_pairs(plain.data);
+    buf_addc(&plain, '\0');
+    json_t *v = plain.data ? first_configuration(plain.data, true) : NULL;
+    bool part = v && json_object_size(v) == 0; /* of something broken: its pairs are no model's */
+    if (plain.data && !part && (!v || !config_has_dimensions(v)))
+        v = better(v, config_from_pairs(plain.data));
     buf_done(&plain);
     return v;
 }
@@ -317,7 +358,7 @@ static json_t *from_escaped(const char *text)
         else
             buf_addc(&plain, *p);
     }
-    json_t *v = plain.data ? first_configuration(plain.data) : NULL;
+    json_t *v = plain.data ? first_configuration(plain.data, true) : NULL;
     if (!v && plain.data)
         v = config_from_pairs(plain.data);
     buf_done(&plain);
@@ -343,14 +384,12 @@ json_t *config_from_member(json_t *record)
 
 json_t *config_from_text(const char *text)
 {
-    json_t *v = first_configuration(text), *inside = v ? config_from_member(v) : NULL;
+    json_t *v = first_configuration(text, false), *inside = v ? config_from_member(v) : NULL;
     if (inside) {
         json_decref(v);
         return inside;
     }
     if (!v || !config_has_dimensions(v))
-        v = better(v, config_from_pairs(text));
-    if (!v)
-        v = from_typed(text);
+        v = better(v, from_typed(text));
     return v || !strstr(text, "\\\"") ? v : from_escaped(text);
 }

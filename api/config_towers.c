@@ -16,19 +16,28 @@ static struct config_view part_view(const struct config_view *v, json_t *part)
     return (struct config_view){.root = part, .text = part, .family = v->family};
 }
 
+static const char *member_text(json_t *o, const char *name)
+{
+    return json_string_value(json_object_get(o, name));
+}
+
 /* Towers known by the name of the weights they are loaded from. */
 static double named_tower(const struct config_view *v)
 {
     static const struct {
         const char *name;
         double params; /* of the published weights' vision part */
-    } towers[] = {{"clip-vit-large", 304e6}, {"siglip-so400m", 428e6}, {"InternViT-6B", 5.9e9},
-                  {"siglip_large", 316e6},   {"VQ-16", 72e6},          {"mobilenetv5_300m", 300e6}};
+    } towers[] = {
+        {"clip-vit-large", 304e6}, {"siglip-so400m", 428e6},    {"InternViT-6B", 5.9e9}, {"siglip_large", 316e6},
+        {"VQ-16", 72e6},           {"mobilenetv5_300m", 300e6}, {"sam_b", 95e6}};
+    json_t *params = json_object_get(v->vision, "params");
     const char *names[] = {config_string(v, "mm_vision_tower"),
-                           json_string_value(json_object_get(config_member(v, "img_processor"), "model_name")),
-                           json_string_value(json_object_get(json_object_get(v->vision, "params"), "model_name")),
-                           json_string_value(json_object_get(json_object_get(v->root, "gen_vision_config"), "cls")),
-                           json_string_value(json_object_get(v->vision, "architecture"))};
+                           member_text(config_member(v, "img_processor"), "model_name"),
+                           member_text(params, "model_name"),
+                           member_text(json_object_get(params, "high_res_cfg"), "model_name"),
+                           member_text(json_object_get(params, "low_res_cfg"), "model_name"),
+                           member_text(json_object_get(v->root, "gen_vision_config"), "cls"),
+                           member_text(v->vision, "architecture")};
     double n = 0;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         for (size_t i = 0; names[k] && i < sizeof towers / sizeof *towers; i++)
@@ -48,6 +57,19 @@ static double drawing_head(const struct config_view *v, double text_hidden)
     double width = number(&head, text_hidden, NAMES("image_token_embed", "n_embed"));
     return text_hidden * width + width * config_number(&head, NAMES("image_token_size")) +
            2 * text_hidden * text_hidden;
+}
+
+/* BERT with a fixed number of questions, every other layer of which looks at the picture (BLIP-2). */
+static double questions(const struct config_view *v, double text_hidden)
+{
+    struct config_view part = part_view(v, json_object_get(v->root, "qformer_config"));
+    double h = part.root ? number(&part, 768, NAMES("hidden_size")) : 0;
+    double depth = part.root ? number(&part, 12, NAMES("num_hidden_layers")) : 0;
+    double feed = 2 * h * number(&part, 4 * h, NAMES("intermediate_size"));
+    double looking = depth / number(&part, 2, NAMES("cross_attention_frequency"));
+    return part.root ? depth * (4 * h * h + feed) +
+                           looking * 2 * h * (h + number(&part, 1408, NAMES("encoder_hidden_size"))) + h * text_hidden
+                     : 0;
 }
 
 /* Layers that turn as many picture patches as there are into a fixed number of tokens (Idefics2). */
@@ -202,5 +224,5 @@ double config_talker(const struct config_view *v)
 double config_towers(const struct config_view *v, const struct model *m)
 {
     double h = m->hidden;
-    return vision(v, h) + unnamed_tower(v, h) + audio(v, h) + drawing_head(v, h) + adapters(v, m);
+    return vision(v, h) + questions(v, h) + unnamed_tower(v, h) + audio(v, h) + drawing_head(v, h) + adapters(v, m);
 }

@@ -62,7 +62,12 @@ struct config_view {
     bool family_known;
 };
 
-/* NULL when the object is no model's configuration; then *ret_why names it. */
+/* Why an object is no model's configuration, or what of one is missing or contradicts itself: the key of a text
+ * "text.config_<key>"; NULL when nothing is. */
+const char *config_other_file(json_t *o);
+const char *config_missing(const struct config_view *v, const struct model *m);
+
+/* False when the object is no model's configuration; then *ret_why is the key of the reason. */
 bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why);
 
 /* First of the names (NULL-terminated list) with a number > 0, in the text part, its attn/ffn/ssm parts, the root.

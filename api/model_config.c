@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/config_view.h"
+#include "api/message.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define DIMENSION_MAX 100000000.0
@@ -35,6 +36,7 @@ static const char *const head_names[] = {"num_attention_heads",
                                          "num_query_heads",
                                          "encoder_attention_heads",
                                          "head_count",
+                                         "num_decoder_attention_heads",
                                          NULL};
 static const char *const kv_head_names[] = {"num_key_value_heads",
                                             "num_kv_heads",
@@ -144,6 +146,16 @@ static bool is_t5_v1_1(const struct config_view *v)
            width < 3 * whole(v, NAMES("d_model"));
 }
 
+static bool differs_by_layer(const struct config_view *v)
+{
+    bool list = config_has(v, "block_configs");
+    for (size_t i = 0; kv_head_names[i]; i++)
+        list = list || json_is_array(config_member(v, kv_head_names[i]));
+    for (size_t i = 0; head_names[i]; i++)
+        list = list || json_is_array(config_member(v, head_names[i]));
+    return list;
+}
+
 static void read_heads(const struct config_view *v, struct model *m)
 {
     bool same_width = v->family->hidden == m->hidden;
@@ -166,7 +178,7 @@ static void read_heads(const struct config_view *v, struct model *m)
         m->head_dim = 64;
     if (m->head_dim == 0 && m->heads > 0)
         m->head_dim = m->hidden / m->heads;
-    if (m->heads > 0 && m->kv_heads > 0 && m->heads % m->kv_heads != 0) /* means over layers that differ */
+    if (m->heads > 0 && m->kv_heads > 0 && differs_by_layer(v)) /* means over layers that differ */
         while (m->kv_heads > 1 && m->heads % m->kv_heads != 0)
             m->kv_heads--;
 }
@@ -203,7 +215,7 @@ static void read_ffn_kind(const struct config_view *v, struct model *m)
     const char *act = config_string(v, "hidden_act");
     act = *act ? act : config_string(v, "activation_function");
     bool plain = v->family->traits & F_PLAIN;
-    if (!v->family_known) /* by the activation: GELU and ReLU go with two matrices, SiLU with three */
+    if (!v->family_known && !plain) /* by the activation: GELU and ReLU go with two matrices, SiLU with three */
         plain = (strstr(act, "gelu") || strstr(act, "relu") || strcmp(act, "xielu") == 0 ||
                  (!*act && config_has(v, "n_embd") && config_has(v, "n_inner"))) &&
                 !strstr(act, "silu");
@@ -296,7 +308,8 @@ static void read_experts(const struct config_view *v, struct model *m)
         m->experts = 0;
         return;
     }
-    m->experts_per_token = either(whole(v, topk_names), 2);
+    int usual = strncmp(v->type, "switch", 6) == 0 ? 1 : 2;
+    m->experts_per_token = either(whole(v, topk_names), usual);
     int own = whole(v, expert_width_names);
     int dense = whole(v, NAMES("intermediate_size_mlp"));
     if (own > 0) {
@@ -370,33 +383,13 @@ static void read_tying(const struct config_view *v, struct model *m)
     m->causal = ((v->family->traits & F_ENCODER) && !decoder_flag) || config_encoder_only(v) ? TRI_NO : TRI_YES;
 }
 
-/* Whatever keeps the dimensions from making a model, by name; NULL when they do. */
-static const char *missing_dimension(const struct config_view *v, const struct model *m)
+/* `why` is the key of a text below "text.config_"; `what` (NULL = nothing) goes behind it. */
+static void refuse(struct decode *d, const char *pointer, const char *why, const char *what)
 {
-    if (m->layers == 0 && m->hidden == 0)
-        return "no num_hidden_layers, n_layer or num_layers, and no hidden_size, d_model or n_embd";
-    if (m->layers == 0)
-        return "no num_hidden_layers, n_layer or num_layers";
-    if (m->hidden == 0)
-        return "no hidden_size, d_model or n_embd";
-    if (m->layers > 1000)
-        return "num_hidden_layers above 1,000";
-    if (m->hidden > 131072)
-        return "hidden_size above 131,072";
-    if (m->heads == 0 && !(v->family->traits & F_MIX_EVERYWHERE))
-        return "no num_attention_heads, n_head or num_heads";
-    if (m->heads > m->hidden)
-        return "more attention heads than the hidden size";
-    if (m->vocab == 0 && m->causal != TRI_NO)
-        return "no vocab_size";
-    return NULL;
-}
-
-static void refuse(struct decode *d, const char *pointer, const struct config_view *v, const char *why)
-{
-    char text[160];
-    const char *type = v && v->type[0] ? v->type : NULL;
-    (void)snprintf(text, sizeof text, "%s%s%s%s", why, type ? " (" : "", type ? type : "", type ? ")" : "");
+    char text[240];
+    const char *type = what && *what ? what : NULL, *words = message_find(d->language, "text.config_", why);
+    (void)snprintf(text, sizeof text, "%s%s%s%s", words ? words : why, type ? " (" : "", type ? type : "",
+                   type ? ")" : "");
     jspec_fault(d, pointer, "config_not_understood", text, NULL);
 }
 
@@ -430,6 +423,24 @@ static void read_dimensions(struct decode *d, const struct config_view *v, struc
     config_recognise(v, d->catalog, &stated, d->arena, m, found);
 }
 
+/* The name of a dimension that is stated and cannot be one; NULL when all can. */
+static const char *impossible(const struct config_view *v)
+{
+    const char *const *const lists[] = {depth_names, width_names, head_names};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        const char *wrong = NULL;
+        if (whole(v, lists[k]) > 0)
+            continue;
+        for (const char *const *name = lists[k]; *name && !wrong; name++) {
+            json_t *value = json_object_get(v->text, *name);
+            wrong = json_is_number(value) || json_is_string(value) ? *name : NULL;
+        }
+        if (wrong && (strcmp(wrong, "num_attention_heads") != 0 || !(v->family->traits & F_MIX_EVERYWHERE)))
+            return wrong;
+    }
+    return NULL;
+}
+
 static void read_model(struct decode *d, json_t *root, const char *pointer, struct model *ret)
 {
     struct config_view v;
@@ -438,13 +449,18 @@ static void read_model(struct decode *d, json_t *root, const char *pointer, stru
     const char *why;
     struct model m = {.id = "", .name = "", .uncounted = "a pasted configuration is counted part by part"};
     if (!config_view_of(root, &v, &why)) {
-        refuse(d, pointer, NULL, why);
+        refuse(d, pointer, why, NULL);
+        return;
+    }
+    const char *wrong = impossible(&v);
+    if (wrong) {
+        refuse(d, pointer, "impossible", wrong);
         return;
     }
     read_dimensions(d, &v, &m, &found);
-    why = missing_dimension(&v, &m);
+    why = config_missing(&v, &m);
     if (why) {
-        refuse(d, pointer, &v, why);
+        refuse(d, pointer, why, v.type);
         return;
     }
     config_layers_of(&v, &m, &layers);
@@ -472,6 +488,6 @@ void model_config_decode(struct decode *d, json_t *value, const char *pointer, s
     if (root)
         read_model(d, root, pointer, ret);
     else
-        refuse(d, pointer, NULL, "the text holds no JSON object");
+        refuse(d, pointer, "no_object", NULL);
     json_decref(root);
 }

@@ -15,6 +15,7 @@ static bool read_config(const struct catalog *catalog, json_t *value, struct mod
 {
     struct arena *arena = arena_new(1u << 20);
     struct decode d;
+    api_init();
     decode_init(&d, catalog, arena, LANG_EN, 0, faults);
     memset(ret, 0, sizeof *ret);
     model_config_decode(&d, value, "/workload/model/config", ret);

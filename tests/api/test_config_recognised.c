@@ -50,7 +50,7 @@ static double off(double has, json_t *want)
     return json_is_number(want) ? fabs(has / json_number_value(want) - 1) : 0;
 }
 
-/* 286 published models: the count from the file alone and what the presets know, both within 2 % of what was
+/* 326 published models: the count from the file alone and what the presets know, both within 2 % of what was
  * published. A count that cannot be has its reason in the file. */
 Test(recognised, published_models_within_two_percent, .timeout = 60)
 {
@@ -81,7 +81,7 @@ Test(recognised, published_models_within_two_percent, .timeout = 60)
     free(lines);
     cr_expect_geq(n, 280u);
     cr_expect_geq(known, n - 6, "only %zu of %zu are recognised", known, n);
-    cr_expect_leq(uncounted, 2u);
+    cr_expect_leq(uncounted, 4u);
 }
 
 /* A depth that nobody published is a new model, however well its width is known. */
