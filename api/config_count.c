@@ -288,6 +288,7 @@ static double body(const struct config_view *v, const struct config_layers *l, c
     double layers = l->total;
     if (strncmp(v->type, "zamba", 5) == 0)
         return shared_blocks(v, l, m);
+    n -= config_reusing_layers(v) * h * m->kv_heads * (m->head_dim + number(v, m->head_dim, NAMES("v_head_dim")));
     if (strncmp(v->type, "longcat", 7) == 0) /* two attentions a layer */
         n *= 2;
     if (strncmp(v->type, "albert", 6) == 0) { /* one set of weights for all layers */

@@ -197,6 +197,17 @@ static int moe_layers(const struct config_view *v, const struct model *m, int to
     return total > dense ? total - dense : total;
 }
 
+int config_reusing_layers(const struct config_view *v)
+{
+    json_t *groups = config_member(v, "kv_reuse_group"), *group;
+    size_t i, n = 0;
+    json_array_foreach(groups, i, group)
+    {
+        n += json_array_size(group) > 1 ? json_array_size(group) - 1 : 0;
+    }
+    return (int)n;
+}
+
 void config_layers_of(const struct config_view *v, const struct model *m, struct config_layers *ret)
 {
     struct config_layers l = {.total = m->layers};

@@ -91,6 +91,8 @@ struct config_layers {
     int moe, feed_forward;                 /* layers with experts; layers with any FFN */
 };
 void config_layers_of(const struct config_view *v, const struct model *m, struct config_layers *ret);
+/* Layers that have no keys and values of their own but read an earlier one's, by "kv_reuse_group" (Hymba). */
+int config_reusing_layers(const struct config_view *v);
 
 /* Fills params and active_params from the dimensions in *m, the layers and the family; the vision part included. */
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m);

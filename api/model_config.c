@@ -346,6 +346,7 @@ static void read_cache(const struct config_view *v, const struct config_layers *
     int shared = whole(v, NAMES("num_kv_shared_layers")); /* Gemma 3n: late layers read an earlier one's */
     int group = whole(v, NAMES("cla_share_factor"));      /* Hunyuan: one keeps for a group */
     int crossed = (int)json_array_size(config_member(v, "cross_attention_layers")); /* attend to the picture only */
+    shared += config_reusing_layers(v);
     if (shared > 0 && shared < l->total)
         m->kv_layers = l->total - shared;
     else if (group > 1 && config_flag(v, "use_cla") == 1)
