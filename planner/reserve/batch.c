@@ -3,14 +3,18 @@
 
 #include <math.h>
 
+double batch_mean_rate(const struct build *b, const struct serving *load)
+{
+    const struct param *p = param_find(&b->params, "serve_requests_per_user_hour");
+    const double each = load->requests_per_user_hour > 0 ? load->requests_per_user_hour : p != NULL ? p->value : 0;
+    return load->requests_per_s > 0 ? load->requests_per_s : load->users * each / 3600;
+}
+
 double batch_requests(const struct build *b, const struct reserve_plan *r)
 {
     const struct serving *s = &r->serving;
-    const struct param *p = param_find(&b->params, "serve_requests_per_user_hour");
-    const double each = s->requests_per_user_hour > 0 ? s->requests_per_user_hour : p != NULL ? p->value : 0;
-    const double rate = s->requests_per_s > 0 ? s->requests_per_s : s->users * each / 3600;
     const double hours = s->hours_per_day > 0 ? fmin(24, s->hours_per_day) : 24;
-    return s->batch_share * rate * 3600 * hours * ceil(r->months * b->a.month_days - 1e-9);
+    return s->batch_share * batch_mean_rate(b, s) * 3600 * hours * ceil(r->months * b->a.month_days - 1e-9);
 }
 
 struct serving batch_online(const struct serving *load)

@@ -11,6 +11,9 @@
 
 #include "planner/drafting/build.h"
 
+/* Requests/s of the whole load on average; 0 where it is stated as concurrency. */
+double batch_mean_rate(const struct build *b, const struct serving *load);
+
 /* What can wait, over the reserve's months. */
 double batch_requests(const struct build *b, const struct reserve_plan *r);
 

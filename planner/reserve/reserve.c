@@ -13,7 +13,7 @@
 #include "planner/reserve/reserve_cards.h"
 #include "planner/reserve/reserve_try.h"
 
-enum { SIZINGS_MAX = 16, SIZINGS_LEAN = 4, STRONGEST = 3 };
+enum { SIZINGS_MAX = 24, SIZINGS_SERVING = 40, SIZINGS_LEAN = 4, STRONGEST = 3 };
 
 /* The cheapest machines of different classes of cards, cheapest first, and the one that takes the fewest machines. */
 struct reserve_ranking {
@@ -121,7 +121,19 @@ static int by_least(const void *a, const void *b)
     return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-/* Cards that the weights alone need, times the cheapest card of this GPU. */
+/* Cards that the mean load needs at the card's peak rate: every token passes through the active weights once. */
+static double least_by_work(const struct build *b, const struct reserve_plan *r, const struct gpu *gpu)
+{
+    const struct serving *s = &r->serving;
+    const struct model *m = served_model(b);
+    const double rate = batch_mean_rate(b, s) * (1 - s->batch_share);
+    const double peak = fmax(fmax(gpu->bf16_tflops, gpu->fp8_tflops), fmax(gpu->fp4_tflops, gpu->int8_tops)) * 1e12;
+    const double work =
+        2 * (m->active_params > 0 ? m->active_params : m->params) * (s->input_tokens + s->output_tokens);
+    return peak > 0 ? rate * work / peak : 0;
+}
+
+/* Cards that the weights and the work need at least, times the cheapest card of this GPU. */
 static double least_cost(const struct build *b, const struct reserve_plan *r, size_t g)
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
@@ -135,7 +147,7 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
     double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
     double cards = ceil(served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
-    double all = card * fmax(cards, 1);
+    double all = card * fmax(fmax(cards, 1), least_by_work(b, r, gpu));
     /* A card that works alone on what can wait is worth what it reads a second for its price. */
     return r->serving.batch_share < 1 ? all : all / fmax(gpu->mem_bw_gb_s, 1);
 }
@@ -197,7 +209,7 @@ static int search(struct build *b, struct reserve_plan *r, struct reserve_hours 
     for (size_t g = 0; g < b->catalog->n_gpus; g++)
         order[g] = (struct gpu_bound){&b->catalog->gpus[g], least_cost(b, r, g)};
     qsort(order, b->catalog->n_gpus, sizeof *order, by_least);
-    int limit = b->lean ? SIZINGS_LEAN : SIZINGS_MAX;
+    int limit = b->lean ? SIZINGS_LEAN : b->trains ? SIZINGS_MAX : SIZINGS_SERVING;
     size_t wanted = b->trains ? 1 : RESERVE_ALTERNATIVES_MAX;
     size_t g = 0;
     for (; g < b->catalog->n_gpus && isfinite(order[g].least) && b->n_sizings < limit; g++) {

@@ -18,6 +18,7 @@ struct demand {
     double ttft, tpot;         /* s; limits on the requests in flight */
     bool ttft_hard, tpot_hard; /* stated by the customer: a miss is infeasible */
     double rho;
+    double hold; /* sequences that one replica must hold */
     int spare;
 };
 

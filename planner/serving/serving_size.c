@@ -63,9 +63,7 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
         c->r = replica_attention_dp(&c->r); /* what experts cut by rank are for */
     struct point p = {.input = d->input, .output = d->output, .saturated = true};
     p.memory.max_len = d->input + d->output;
-    p.memory.in_flight = k->default_min_concurrency;
-    if (d->rate <= 0)
-        p.memory.in_flight = fmin(p.memory.in_flight, d->in_flight);
+    p.memory.in_flight = d->hold;
     c->full = replica_answer_at(&c->r, &p);
     c->r.shape = NULL; /* was a local */
     if (c->full.memory.fits == FITS_NO) {
@@ -178,6 +176,12 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->mean_wait_ms = erlang_wait(servers, offered, z->at.end_to_end) * 1e3;
 }
 
+/* A stated concurrency below what a replica should hold. */
+static bool few(const struct serving_constants *k, const struct demand *d)
+{
+    return d->rate <= 0 && d->in_flight < k->default_min_concurrency;
+}
+
 int serving_size(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
                  struct serving_sizing *ret, struct err *err)
 {
@@ -187,12 +191,17 @@ int serving_size(const struct serving_constants *k, const struct serving_sizing_
     struct capacity c[MAX_CANDIDATES];
     struct miss miss = {"serving_no_memory", NAN, NAN, NAN};
     int n_layouts = candidates(q, layouts), n = 0;
-    for (int i = 0; i < n_layouts; i++) {
-        bool fits;
-        c[n] = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
-        if (measure(k, q, &d, &c[n], &fits, &miss, err) != 0)
-            return -1;
-        n += fits;
+    /* Where no layout holds as many sequences as a replica should, a load of fewer takes one that holds those: else a
+     * smaller load would stand on other replicas than a larger one. */
+    for (int round = 0; round < 2 && n == 0; round++) {
+        d.hold = round == 0 ? k->default_min_concurrency : d.in_flight;
+        for (int i = 0; i < n_layouts && (round == 0 || few(k, &d)); i++) {
+            bool fits;
+            c[n] = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
+            if (measure(k, q, &d, &c[n], &fits, &miss, err) != 0)
+                return -1;
+            n += fits;
+        }
     }
     const struct choice z = fleet_choose(k, &d, c, n);
     if (z.c == NULL) {
