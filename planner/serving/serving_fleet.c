@@ -13,6 +13,7 @@
 #define MAX_REPLICAS 1000000.0
 #define LADDER_STEP 1.1
 #define LEAST_TPOT_S 1e-4
+#define BENT 1.015          /* between two points the time per token of experts bends above the line, by up to this */
 #define CLEARLY_BETTER 1.02 /* a larger replica has to be: fleets of it come in coarser steps */
 
 struct load_speed capacity_speed(const struct capacity *c, const struct demand *d, double batch)
@@ -57,7 +58,7 @@ static struct stand stand_at(const struct capacity *c, double tpot)
     if (i == c->n - 1 || a->tpot > tpot)
         return *a;
     const struct stand *b = &c->curve[i + 1];
-    double share = (tpot - a->tpot) / (b->tpot - a->tpot);
+    double share = fmax(0, (tpot / BENT - a->tpot) / (b->tpot - a->tpot));
     struct stand s = {floor(a->batch + share * (b->batch - a->batch)), tpot, 0, 0};
     s.rate = a->rate + (s.batch - a->batch) / (b->batch - a->batch) * (b->rate - a->rate);
     s.end_to_end = s.batch / s.rate;
@@ -128,12 +129,25 @@ static double per_card(const struct capacity *c, const struct demand *d, double 
     return (d->rate > 0 ? s.rate : s.batch) / c->cards;
 }
 
-/* The fleet's layout at a rung: most requests a card; where none keeps it, the fastest. */
+/* The first that is no starved one; the first of all where all are. */
+static int first_fed(const struct capacity *c, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!c[i].starved)
+            return i;
+    return 0;
+}
+
+/* The fleet's layout at a rung: most requests a card; where none keeps it, the fastest. Those that hold a small load but
+ * less than a replica should are no fleet's, unless there are no others: the choice must not hang on the load. */
 static int layout_at(const struct demand *d, const struct capacity *c, int n, double tpot)
 {
-    int best = -1, fastest = 0;
+    const int first = first_fed(c, n);
+    int best = -1, fastest = first;
     double most = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = first; i < n; i++) {
+        if (c[i].starved != c[first].starved)
+            continue;
         if (c[i].curve[0].tpot < c[fastest].curve[0].tpot)
             fastest = i;
         if (!keeps(&c[i], d, tpot))
@@ -163,7 +177,6 @@ static struct choice take(const struct serving_constants *k, const struct demand
                           int fleet, double tpot, int least)
 {
     const int each = c[fleet].cards;
-    least = (least + each - 1) / each * each;
     for (int i = 0; c[i].cards < each; i++) {
         if (!keeps(&c[i], d, tpot) || least > c[i].cards * (1 + d->spare))
             continue;
@@ -171,7 +184,7 @@ static struct choice take(const struct serving_constants *k, const struct demand
         if (one.fleet.replicas <= 1)
             return at_least(one, least, d->spare);
     }
-    return at_least(alone(k, d, &c[fleet], tpot), least, d->spare);
+    return at_least(alone(k, d, &c[fleet], tpot), (least + each - 1) / each * each, d->spare);
 }
 
 static double rung(int i)
@@ -185,7 +198,7 @@ struct choice fleet_choose(const struct serving_constants *k, const struct deman
     bool any = false;
     for (int i = 0; i < n; i++) {
         loosest = fmax(loosest, c[i].curve[c[i].n - 1].tpot);
-        any |= keeps(&c[i], d, d->tpot);
+        any |= c[i].starved == c[first_fed(c, n)].starved && keeps(&c[i], d, d->tpot);
     }
     if (!any)
         return (struct choice){.c = NULL};

@@ -30,6 +30,7 @@ struct stand {
 struct capacity { /* one replica of one layout */
     struct layout layout;
     int cards;
+    bool starved; /* holds the stated requests, but fewer than a replica should */
     struct replica r;
     struct replica_answer full;    /* at the most requests in flight that memory admits */
     struct stand curve[CURVE_MAX]; /* from one request up to the last that keeps the first-token target; rising */

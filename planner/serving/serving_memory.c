@@ -74,8 +74,12 @@ static double vllm_overhead(const struct replica *r)
     double version = r->engine.version;
     bool middle = version >= VLLM_V1 && version<VLLM_LEAN_SAMPLER, many = r->tp> 1;
     double gib = middle ? k->non_torch_one_old_gib : k->non_torch_one_gib;
-    if (many && r->card.multicast && r->link == INTRA_NVSWITCH) /* buffers of reductions inside the switch */
-        gib = version < VLLM_LEAN_SAMPLER ? k->non_torch_many_old_gib : k->non_torch_many_gib;
+    if (many && r->card.multicast && r->link == INTRA_NVSWITCH) { /* buffers of reductions inside the switch */
+        double buffers = (version < VLLM_LEAN_SAMPLER ? k->non_torch_many_old_gib : k->non_torch_many_gib) - gib;
+        /* Nobody cuts a model so small that the buffers outweigh what cutting it sets free. */
+        double freed = r->bytes.total - r->bytes.replicated - r->bytes.total / r->tp;
+        gib += fmin(buffers, fmax(0, freed) / SERVING_GIB);
+    }
     if (r->engine.version >= VLLM_GRAPHS_INSIDE && r->engine.version_known && !r->engine.eager)
         gib += k->graphs_gib;
     return gib * SERVING_GIB;

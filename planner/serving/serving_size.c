@@ -65,6 +65,8 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
     p.memory.max_len = d->input + d->output;
     p.memory.in_flight = d->hold;
     c->full = replica_answer_at(&c->r, &p);
+    p.memory.in_flight = k->default_min_concurrency;
+    c->starved = serving_memory_of(&c->r, &p.memory).fits == FITS_NO;
     c->r.shape = NULL; /* was a local */
     if (c->full.memory.fits == FITS_NO) {
         double needed = c->full.memory.needed / GB, budget = c->full.memory.budget / GB;
