@@ -25,8 +25,10 @@ struct walk {
     double usable;
     enum offload offload;
     bool free_members; /* members the caller left open are searched, not left at one */
-    bool cross_nodes;  /* tensor groups may leave the domain */
+    bool cross_nodes;  /* tensor groups that leave the domain: those within were tried */
     bool pipelines;    /* also for models smaller than those that usually have them */
+    bool piped_only;   /* what has no pipeline was tried */
+    double least;      /* bytes of what was smallest of all with the whole forward pass done again */
 };
 
 static bool named(const struct layout *w)
@@ -77,6 +79,7 @@ static void ease_recompute(struct walk *w, const struct memory_held *h, struct c
     full.recompute = RECOMPUTE_FULL;
     cut_derive(j, &full);
     memory_with(j, &full, h, &full_memory);
+    w->least = fmin(w->least, full_memory.total);
     double share = (m->total - w->usable) / fmax(1, m->total - full_memory.total);
     if (share > 0.85 || full_memory.total > w->usable) {
         *c = full;
@@ -212,11 +215,13 @@ static void try_experts(struct walk *w, struct cut *c)
 static bool tensor_allowed(const struct walk *w, int tp)
 {
     const struct job *j = w->j;
-    if (tp == w->w->tp || tp == 1)
+    if (tp == w->w->tp)
         return true;
+    if (tp == 1)
+        return !w->cross_nodes;
     if (j->model->heads > 0 && j->model->heads % tp != 0)
         return false;
-    return w->cross_nodes ? tp <= j->gpus : tp <= w->f->domain;
+    return w->cross_nodes ? tp > w->f->domain && tp <= j->gpus : tp <= w->f->domain;
 }
 
 /* One shape of tensor x context x pipeline; data parallelism takes the rest. */
@@ -272,7 +277,7 @@ static void walk_pipelines(struct walk *w, int tp, int cp)
         try_shape(w, tp, cp, 1);
         return;
     }
-    for (int pp = 1; pp <= layers && pp <= w->j->gpus; pp++) {
+    for (int pp = w->piped_only ? 2 : 1; pp <= layers && pp <= w->j->gpus; pp++) {
         if (layers % pp == 0 || pp == 2 || pp == 4)
             try_shape(w, tp, cp, pp);
     }
@@ -348,19 +353,19 @@ static void walk_around_links(struct walk *w)
     w->offload = OFFLOAD_NONE;
 }
 
-/* Whether a layout was found whose memory stays within the card at the high end of its interval. */
+/* Whether a layout was found whose memory stays within the card at the high end of its interval. Otherwise what was
+ * found is forgotten, unless nothing came within the card at all: then walking again would find the same. */
 static bool walk_prudently(struct walk *w)
 {
     const double usable = w->usable;
     w->usable /= interval_memory(w->j, NULL, NULL).high;
     w->free_members = true;
+    w->least = w->w->recompute == RECOMPUTE_UNSTATED ? INFINITY : 0;
     walk_all(w);
     w->usable = usable;
-    if (satisfied(w))
-        return true;
-    memset(w->found, 0, sizeof *w->found);
-    w->free_members = false;
-    return false;
+    if (!satisfied(w) && w->least <= usable)
+        memset(w->found, 0, sizeof *w->found);
+    return satisfied(w);
 }
 
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
@@ -382,11 +387,12 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
         named(l) ? found.evaluated > 0 && (near_enough(&w) || complete(j, l)) : j->prudent && walk_prudently(&w);
     if (!settled) {
         w.free_members = true;
-        walk_all(&w);
-        if (!satisfied(&w)) {
-            w.pipelines = true;
+        if (named(l) || found.evaluated == 0)
             walk_all(&w);
-        }
+        w.pipelines = w.piped_only = !satisfied(&w);
+        if (w.pipelines && l->pp == 0 && j->params < j->k->pipeline_from_params)
+            walk_all(&w);
+        w.piped_only = false;
         if (!satisfied(&w))
             walk_offloaded(&w);
         else if (!named(l))
