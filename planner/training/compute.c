@@ -7,71 +7,9 @@
 
 #include <math.h>
 
-/* Beyond these, something else than power limits a card: the law is not stretched further. */
-#define POWER_ROOM_MIN 0.25
-#define POWER_ROOM_MAX 1.25
-#define PEAK_MOST 0.90 /* of a peak that power does not limit */
-
 static double rising(double x, double half)
 {
     return x / (x + half);
-}
-
-/* 16-bit FLOP/s the tensor cores could do: cards sold for games sum in 32 bits at half of that. */
-static double silicon_rate(const struct job *j)
-{
-    return fmax(j->peak16, j->gpu->int8_tops / 2 * 1e12);
-}
-
-/* Large products draw the most power: a card with more watts for each FLOP of its tensor cores than the reference of
- * its generation keeps a higher clock under them. A halved sum leaves power to spare, up to the peak it is sold with.
- */
-static double large_product_share(const struct job *j)
-{
-    const struct training_constants *k = j->k;
-    enum gpu_class c = j->gpu->gpu_class;
-    double share = k->matmul[c], reference = k->watts_per_tflop[c];
-    if (j->full_precision)
-        return share;
-    double silicon = silicon_rate(j);
-    if (j->gpu->tdp_w > 0 && reference > 0) {
-        double room = j->gpu->tdp_w / (silicon / 1e12) / reference;
-        share *= pow(fmin(POWER_ROOM_MAX, fmax(POWER_ROOM_MIN, room)), k->power_exponent);
-    }
-    return fmin(PEAK_MOST, share * silicon / j->peak16);
-}
-
-/* Share of the tensor peak and the peak itself for wide products of this job's precision. */
-static double product_rate(const struct job *j)
-{
-    const struct training_constants *k = j->k;
-    double share16 = large_product_share(j) * (j->quantised ? k->quant_share[j->gpu->gpu_class] : 1);
-    double rate16 = j->peak16 * share16;
-    switch (j->precision) {
-    case PREC_FP8: {
-        double rate = j->peak * share16 * k->fp8_gain;
-        if (j->eight_bit_plain)
-            rate = fmax(rate * k->fp8_plain, rate16 * k->fp8_plain_floor);
-        return j->training->fp8_mx ? rate * k->fp8_mx : rate;
-    }
-    case PREC_FP4:
-        return j->peak * share16 * k->fp4_share;
-    case PREC_TF32:
-        return j->peak * k->tf32_share;
-    case PREC_FP32:
-        return j->peak * k->fp32_share;
-    case PREC_UNSTATED:
-    case PREC_BF16:
-    case PREC_FP16:
-        break;
-    }
-    return rate16;
-}
-
-/* Rate of products that stay in 16 bits whatever the job's precision (the output head). */
-static double wide_rate(const struct job *j)
-{
-    return j->full_precision ? product_rate(j) : j->peak16 * large_product_share(j);
 }
 
 /* Share of its rate that a product of n x depth by depth x width reaches: every operand and result passes through
@@ -88,7 +26,7 @@ static double shape_share(const struct job *j, double rate, double n, double wid
 
 static bool aligned(double width)
 {
-    return fmod(width, 64) == 0;
+    return width - 64 * floor(width / 64) <= 0;
 }
 
 /* One forward pass of the attention block's products of a layer. */
@@ -120,7 +58,7 @@ static double expert_products(const struct job *j, const struct cut *c, double r
 
 static void layer_products(const struct job *j, const struct cut *c, double passes, struct compute *r)
 {
-    double rate = product_rate(j), n = c->tokens, width = j->ffn_width / c->tp;
+    double rate = j->product_rate, n = c->tokens, width = j->ffn_width / c->tp;
     double tile = aligned(j->hidden / c->tp) ? 1 : j->k->misaligned;
     double attention = attention_products(j, c, rate);
     double share = shape_share(j, rate, n, width, j->hidden);
@@ -149,7 +87,7 @@ static double attention_seconds(const struct job *j, const struct cut *c)
     double forward = 4 * layers * j->attention_width / c->tp * context * c->tokens / rate;
     double seconds = forward * (1 + k->attention_backward + k->recompute_cost * c->recompute_share);
     if (!c->flash) {
-        if (fmod(j->head_dim, 8) != 0)
+        if (j->head_dim - 8 * floor(j->head_dim / 8) > 0)
             seconds *= k->unaligned_heads;
         /* Scores, softmax and dropout go through memory. */
         double element = j->full_precision ? 2 : 1;
@@ -194,7 +132,7 @@ static void head(const struct job *j, const struct cut *c, struct compute *r)
 {
     double n = c->tokens, cut = c->vocab_parallel ? c->tp : 1;
     double passes = j->frozen && j->training->train_embeddings != TRI_YES ? 2 : 3;
-    double rate = wide_rate(j);
+    double rate = j->wide_rate;
     if (j->model->causal == TRI_NO)
         n *= j->k->encoder_positions; /* a masked objective looks at few positions */
     r->head_s = passes * 2 * n * j->embedding / cut / (rate * shape_share(j, rate, n, j->vocab / cut, j->hidden));

@@ -108,6 +108,7 @@ void fabric_resolve(const struct job *j, struct fabric *ret)
         f.domain = RACK_CARDS / f.per_node * f.per_node;
     resolve_inner(j, &f);
     resolve_outer(j, &f);
+    f.rank_skew = j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node));
     *ret = f;
 }
 

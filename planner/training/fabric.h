@@ -15,6 +15,7 @@ struct fabric {
     double inner_latency; /* s per hop */
     double outer_latency;
     double leave_share; /* of a step lost to traffic between nodes that hides behind compute; 0 with one node */
+    double rank_skew;   /* of a step, waiting for the slowest of a node's cards */
     double spread_loss; /* of the ring rate, a doubling of domains: rails that collide, links of unequal speed */
     bool pairs;         /* the inner link joins two cards only; larger groups go over PCIe */
     double beyond_pair; /* B/s then */

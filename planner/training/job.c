@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/training/rates.h"
+
 #define TERA 1e12
 #define LINEAR_CHUNK 256.0 /* tokens a linear-attention or state-space layer mixes at once */
 
@@ -234,6 +236,7 @@ int job_resolve(const struct training_constants *k, const struct training_reques
     resolve_model(&j);
     resolve_amounts(&j, assumed);
     resolve_stack(&j, q->layout);
+    rates_resolve(&j);
     *ret = j;
     return 0;
 }

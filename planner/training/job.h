@@ -33,8 +33,10 @@ struct job {
     bool half_states;    /* no fp32 master copy: moments in 16 bits */
     bool full_precision; /* fp32 / tf32: no 16-bit copies */
 
-    double peak;   /* FLOP/s of the precision's tensor cores */
-    double peak16; /* of 16-bit ones (or of fp32 where that is what runs) */
+    double product_rate; /* FLOP/s that large products of the precision reach */
+    double wide_rate;    /* of those that stay in 16 bits whatever it is (the output head) */
+    double peak;         /* FLOP/s of the precision's tensor cores */
+    double peak16;       /* of 16-bit ones (or of fp32 where that is what runs) */
     double bandwidth;
     double seq, attended; /* tokens; mean context a token attends to in the scores computed by flash kernels */
     double causal;        /* 0.5 or 1 */

@@ -192,8 +192,8 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
     /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
     double spanned = nodes_spanned(j, c);
-    s.skew_s = busy * ((spanned > 1 ? f->leave_share : 0) + j->k->node_skew * log2(spanned) +
-                       j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node)));
+    s.skew_s = busy * ((spanned > 1 ? f->leave_share : 0) + (spanned > 1 ? j->k->node_skew * log2(spanned) : 0) +
+                       f->rank_skew);
     busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
