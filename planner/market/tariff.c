@@ -59,16 +59,39 @@ struct permit {
     size_t after;
 };
 
+/* Of permits as long the cheapest (the first of equals) is the only one ever taken. */
 static size_t list_permits(const struct tariff *t, size_t n_days, struct permit *ret)
 {
     size_t n = 0;
-    for (size_t r = 0; r < t->n_rates; r++)
-        if (t->rates[r].days > 0 && tariff_cost(&t->rates[r], 0, &ret[n].nano) == 0) {
-            ret[n].days = t->rates[r].days;
-            ret[n].rate = (uint8_t)r;
-            ret[n++].after = n_days;
-        }
+    for (size_t r = 0; r < t->n_rates; r++) {
+        struct permit p = {.days = t->rates[r].days, .rate = (uint8_t)r, .after = n_days};
+        size_t at = 0;
+        if (p.days <= 0 || tariff_cost(&t->rates[r], 0, &p.nano) != 0)
+            continue;
+        while (at < n && ret[at].days != p.days)
+            at++;
+        if (at == n || p.nano < ret[at].nano)
+            ret[at] = p;
+        n += at == n;
+    }
     return n;
+}
+
+/* A permit that costs more than all the days do by permits of one kind is no part of the cheapest cover. */
+static size_t drop_dear(struct permit *permits, size_t n, int32_t span)
+{
+    int64_t most = INT64_MAX;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t times = (span + permits[i].days - 1) / permits[i].days;
+        int64_t all;
+        if (!__builtin_mul_overflow(permits[i].nano, times, &all) && all < most)
+            most = all;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (permits[i].nano <= most)
+            permits[kept++] = permits[i];
+    return kept;
 }
 
 int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, struct tariff_cover *ret)
@@ -77,7 +100,9 @@ int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n
     struct permit permits[OFFER_RATES_MAX];
     if (n > TARIFF_DAYS_MAX || t->n_rates > OFFER_RATES_MAX)
         return -1;
-    const size_t n_permits = list_permits(t, n, permits);
+    size_t n_permits = list_permits(t, n, permits);
+    if (n > 0)
+        n_permits = drop_dear(permits, n_permits, days[n - 1].day - days[0].day + 1);
     best[n] = 0;
     int64_t hour_nano = 0;
     int hour = -1;
