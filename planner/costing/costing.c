@@ -14,14 +14,15 @@ static int bill_group(const struct trade_day *day, const struct draft *d, const 
                       struct bill *bill)
 {
     const struct draft_group *g = &d->groups[group];
-    struct tariff_day days[TARIFF_DAYS_MAX];
+    struct demand q;
     struct cover cover;
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
     cover_start(&cover, g->offer, g->by_card, d->steps, bill);
+    if (demand_start(day->a, d, s, group, &q) != 0)
+        return -1;
     for (int l = 0; l < n_levels; l++) {
-        size_t n;
-        if (demand_days(day->a, d, s, group, levels[l], days, TARIFF_DAYS_MAX, &n) != 0 ||
-            cover_level(&cover, days, n, levels[l] - below) != 0)
+        const size_t same = demand_rise(&q, levels[l]);
+        if (cover_level(&cover, q.days + q.first, q.end - q.first, l > 0 ? same : 0, levels[l] - below) != 0)
             return -1;
         below = levels[l];
     }

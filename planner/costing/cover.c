@@ -48,9 +48,10 @@ static enum phase_code phase_of(const struct draft_step *steps, const struct tar
 
 enum section cover_permit_section(const struct draft_step *steps, const struct tariff_day *days, size_t from, size_t to)
 {
-    enum section only = section_of(phase_of(steps, &days[from]));
-    for (size_t i = from; i < to; i++)
-        only = section_of(phase_of(steps, &days[i])) == only ? only : SECTION_COMPUTE;
+    const enum section only = section_of(phase_of(steps, &days[from]));
+    for (size_t i = from + 1; i < to; i++)
+        if (days[i].tag != days[i - 1].tag && section_of(phase_of(steps, &days[i])) != only)
+            return SECTION_COMPUTE;
     return only;
 }
 
@@ -70,7 +71,7 @@ static void use_permit(struct cover *c, int r, const struct tariff_day *days, si
 static void collect_uses(struct cover *c, const struct tariff_day *days, size_t n, int64_t times)
 {
     for (size_t i = 0; i < n;) {
-        int r = c->cheapest.choice[i];
+        int r = tariff_choice(&c->cheapest, i);
         const struct rate *rate = &c->rates[r];
         if (rate->days > 0) {
             size_t to = tariff_after(days, n, i, rate->days);
@@ -146,12 +147,12 @@ void cover_start(struct cover *c, const struct offer *o, bool by_card, const str
         memset(c->shares, 0, c->tariff.n_rates * sizeof *c->shares);
 }
 
-int cover_level(struct cover *c, const struct tariff_day *days, size_t n, int64_t times)
+int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t known, int64_t times)
 {
     int64_t before[OFFER_RATES_MAX];
     if (n == 0)
         return 0;
-    if (tariff_cover(&c->tariff, days, n, &c->cheapest) != 0)
+    if (tariff_cover(&c->tariff, days, n, known, &c->cheapest) != 0)
         return -1;
     memcpy(before, c->permits, sizeof before);
     collect_uses(c, days, n, times);
@@ -180,5 +181,5 @@ int cover_days(const struct offer *o, bool by_card, const struct tariff_day *day
 {
     struct cover c;
     cover_start(&c, o, by_card, steps, bill);
-    return cover_level(&c, days, n, times) != 0 ? -1 : cover_end(&c);
+    return cover_level(&c, days, n, 0, times) != 0 ? -1 : cover_end(&c);
 }

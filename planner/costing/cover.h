@@ -31,8 +31,9 @@ struct cover {
 void cover_start(struct cover *c, const struct offer *o, bool by_card, const struct draft_step *steps,
                  struct bill *bill);
 
-/* `times` equal units that work on these days. -1: a day that no rate covers, or an amount past int64. */
-int cover_level(struct cover *c, const struct tariff_day *days, size_t n, int64_t times);
+/* `times` equal units that work on these days, whose last `known` are the last of the level before (0 = none). -1: a
+ * day that no rate covers, or an amount past int64. */
+int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t known, int64_t times);
 
 /* The lines, each divided over the steps where the bill has shares. -1: as bill_add. */
 int cover_end(struct cover *c);

@@ -62,14 +62,29 @@ static int add_days(const struct assume *a, const struct draft *d, const struct 
     return 0;
 }
 
-int demand_days(const struct assume *a, const struct draft *d, const struct schedule *s, int group, int levels,
-                struct tariff_day *days, size_t max, size_t *ret_n)
+int demand_start(const struct assume *a, const struct draft *d, const struct schedule *s, int group, struct demand *ret)
 {
-    size_t n = 0;
+    ret->draft = d;
+    ret->first = ret->end = 0;
     for (int i = 0; i < d->n_steps; i++)
-        if (same_pool(d, d->steps[i].group, group) && levels_of(d, &d->steps[i]) >= levels &&
-            add_days(a, d, s, i, days, max, &n) != 0)
+        if (same_pool(d, d->steps[i].group, group) && levels_of(d, &d->steps[i]) > 0 &&
+            add_days(a, d, s, i, ret->days, TARIFF_DAYS_MAX, &ret->end) != 0)
             return -1;
-    *ret_n = n;
     return 0;
+}
+
+size_t demand_rise(struct demand *q, int levels)
+{
+    bool stays[DRAFT_STEPS_MAX];
+    size_t same = q->end, to;
+    for (int i = 0; i < q->draft->n_steps; i++)
+        stays[i] = levels_of(q->draft, &q->draft->steps[i]) >= levels;
+    while (same > q->first && stays[q->days[same - 1].tag])
+        same--;
+    to = same;
+    for (size_t i = same; i-- > q->first;)
+        if (stays[q->days[i].tag])
+            q->days[--to] = q->days[i];
+    q->first = to;
+    return q->end - same;
 }

@@ -12,9 +12,19 @@ int demand_pool(const struct draft *d, int group);
  * levels between two of them have the same days. At most DRAFT_STEPS_MAX. */
 int demand_levels(const struct draft *d, int group, int *ret_levels);
 
-/* Days of every level up to `levels` and above the next smaller number: the steps of the pool that use at least so
- * many. -1 when there are more than `max`. */
-int demand_days(const struct assume *a, const struct draft *d, const struct schedule *s, int group, int levels,
-                struct tariff_day *days, size_t max, size_t *ret_n);
+/* The days of one pool, from the lowest level up. */
+struct demand {
+    const struct draft *draft;
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    size_t first, end; /* of the level at hand */
+};
+
+/* The days on which any of the pool works. -1 when there are more than TARIFF_DAYS_MAX. */
+int demand_start(const struct assume *a, const struct draft *d, const struct schedule *s, int group,
+                 struct demand *ret);
+
+/* Leaves the days of the steps that use at least so many levels; levels only rise. Returns how many of the last days
+ * stay as they were. */
+size_t demand_rise(struct demand *q, int levels);
 
 #endif

@@ -51,10 +51,10 @@ static int walk_level(struct idle_search *s, const struct draft *d, const struct
     struct tariff_cover cover;
     if (n == 0)
         return 0;
-    if (tariff_cover(t, days, n, &cover) != 0)
+    if (tariff_cover(t, days, n, 0, &cover) != 0)
         return -1;
     for (size_t i = 0; i < n;) {
-        run.rate = &t->rates[cover.choice[i]];
+        run.rate = &t->rates[tariff_choice(&cover, i)];
         if (run.rate->days == 0) {
             i++;
             continue;
@@ -80,16 +80,17 @@ static int walk_group(const struct assume *a, const struct draft *d, const struc
                       struct idle_search *s)
 {
     const struct draft_group *g = &d->groups[group];
-    struct tariff_day days[TARIFF_DAYS_MAX];
+    struct demand q;
     struct rate rates[OFFER_RATES_MAX];
     const struct tariff t = cover_tariff(g->offer, g->by_card, rates);
     struct idle_run run = {.offer = g->offer, .by_card = g->by_card};
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
+    if (demand_start(a, d, c, group, &q) != 0)
+        return -1;
     for (int l = 0; l < n_levels; l++) {
-        size_t n;
         run.units = levels[l] - below;
-        if (demand_days(a, d, c, group, levels[l], days, TARIFF_DAYS_MAX, &n) != 0 ||
-            walk_level(s, d, &t, run, days, n) != 0)
+        demand_rise(&q, levels[l]);
+        if (walk_level(s, d, &t, run, q.days + q.first, q.end - q.first) != 0)
             return -1;
         below = levels[l];
     }

@@ -94,37 +94,41 @@ static size_t drop_dear(struct permit *permits, size_t n, int32_t span)
     return kept;
 }
 
-int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, struct tariff_cover *ret)
+int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, size_t known,
+                 struct tariff_cover *ret)
 {
-    int64_t best[TARIFF_DAYS_MAX + 1];
     struct permit permits[OFFER_RATES_MAX];
     if (n > TARIFF_DAYS_MAX || t->n_rates > OFFER_RATES_MAX)
         return -1;
     size_t n_permits = list_permits(t, n, permits);
     if (n > 0)
         n_permits = drop_dear(permits, n_permits, days[n - 1].day - days[0].day + 1);
-    best[n] = 0;
-    int64_t hour_nano = 0;
+    for (size_t p = 0; known > 0 && known < n && p < n_permits; p++)
+        permits[p].after = tariff_after(days, n, n - known - 1, permits[p].days);
+    int64_t *best = ret->best, hour_nano = 0;
     int hour = -1;
-    for (size_t i = n; i-- > 0;) {
+    best[0] = 0;
+    for (size_t i = n - known; i-- > 0;) {
+        const size_t left = n - i; /* days from this one on */
         /* Consecutive days are mostly alike: ask for the hour's price only when something changed. */
-        if (i + 1 == n || days[i].hours_milli != days[i + 1].hours_milli || days[i].spot != days[i + 1].spot)
+        if (i + known + 1 == n || days[i].hours_milli != days[i + 1].hours_milli || days[i].spot != days[i + 1].spot)
             hour = cheapest_hour(t, &days[i], &hour_nano);
         int choice = hour;
-        int64_t cost = hour < 0 ? INT64_MAX : best[i + 1] + hour_nano;
+        int64_t cost = hour < 0 ? INT64_MAX : best[left - 1] + hour_nano;
         for (struct permit *p = permits; p < permits + n_permits; p++) {
             while (p->after > i + 1 && days[p->after - 1].day >= days[i].day + p->days)
                 p->after--;
-            if (p->nano + best[p->after] < cost) {
-                cost = p->nano + best[p->after];
+            if (p->nano + best[n - p->after] < cost) {
+                cost = p->nano + best[n - p->after];
                 choice = p->rate;
             }
         }
         if (choice < 0 || cost > INT64_MAX / 2)
             return -1;
-        best[i] = cost;
-        ret->choice[i] = (uint8_t)choice;
+        best[left] = cost;
+        ret->choice[left - 1] = (uint8_t)choice;
     }
-    ret->cost_nano = best[0];
+    ret->n = n;
+    ret->cost_nano = best[n];
     return 0;
 }

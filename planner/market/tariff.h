@@ -28,11 +28,22 @@ struct tariff {
 /* Cost unit of the search: milli-units x micros (1e-9 of a currency unit), so that nothing is rounded inside. */
 struct tariff_cover {
     int64_t cost_nano;
-    uint8_t choice[TARIFF_DAYS_MAX]; /* rate taken at active day i (hourly, or a permit that starts there) */
+    size_t n;
+    int64_t best[TARIFF_DAYS_MAX + 1]; /* of the last so many days */
+    uint8_t choice[TARIFF_DAYS_MAX];   /* tariff_choice; by the number of days that follow */
 };
 
-/* -1: no cover (no rates, or a day only spot could serve and may not), too many days, or an amount past int64. */
-int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, struct tariff_cover *ret);
+/* The rate taken at active day i: hourly, or a permit that starts there. */
+static inline int tariff_choice(const struct tariff_cover *c, size_t i)
+{
+    return c->choice[c->n - 1 - i];
+}
+
+/* The search walks back from the last day, so days with a common end share its work: the last `known` days (0 = none)
+ * are the last of those that *ret was made of, by the same tariff. -1: no cover (no rates, or a day only spot could
+ * serve and may not), too many days, or an amount past int64. */
+int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, size_t known,
+                 struct tariff_cover *ret);
 
 /* Cost of `hours_milli` at an hourly or spot rate, or of one permit (hours_milli ignored). -1 on overflow. */
 int tariff_cost(const struct rate *r, int64_t hours_milli, int64_t *ret_nano);

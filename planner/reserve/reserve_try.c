@@ -52,7 +52,7 @@ static int cover_stretch(struct cover *c, double hours, int units)
         return 0;
     for (; n < TARIFF_DAYS_MAX && hours > 1e-9; n++, hours -= 24)
         days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
-    return cover_level(c, days, n, units);
+    return cover_level(c, days, n, 0, units);
 }
 
 /* So many of one SKU that work as long every day; nothing where there are none. */
@@ -62,7 +62,7 @@ static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units
     if (units <= 0)
         return 0;
     fill_days(days, n, hours_milli);
-    return cover_level(c, days, n, units);
+    return cover_level(c, days, n, 0, units);
 }
 
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,

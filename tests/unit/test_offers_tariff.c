@@ -63,7 +63,7 @@ static int64_t walk(const struct tariff *t, const struct tariff_cover *c, const 
 {
     int64_t sum = 0, cost;
     for (size_t i = 0; i < n;) {
-        const struct rate *r = &t->rates[c->choice[i]];
+        const struct rate *r = &t->rates[tariff_choice(c, i)];
         cr_assert_eq(tariff_cost(r, days[i].hours_milli, &cost), 0);
         sum += cost;
         i = r->days > 0 ? tariff_after(days, n, i, r->days) : i + 1;
@@ -89,9 +89,35 @@ Test(tariff, cheapest_cover_of_all)
             spot[d] = draw(2);
         }
         size_t n = active_days(hours, spot, days);
-        cr_assert_eq(tariff_cover(&t, days, n, &cover), 0);
+        cr_assert_eq(tariff_cover(&t, days, n, 0, &cover), 0);
         cr_assert_eq(cover.cost_nano, cheapest_of_all(&t, hours, spot, 0, 0), "round %d", round);
         cr_assert_eq(walk(&t, &cover, days, n), cover.cost_nano, "round %d", round);
+    }
+}
+
+/* What a longer row of days was made of serves the shorter one that ends with it, and the other way round. */
+Test(tariff, days_with_a_common_end_share_the_search)
+{
+    for (int round = 0; round < 200; round++) {
+        struct tariff_day days[400];
+        struct tariff_cover shared, alone;
+        struct rate rates[] = {hourly(122000000),
+                               permit(MODE_MONTHLY, 30, 30000000000 + 1000000 * (int64_t)draw(60000)),
+                               permit(MODE_MONTHLY, 30, 30000000000 + 1000000 * (int64_t)draw(60000)),
+                               permit(MODE_ANNUAL, 365, 200000000000 + 1000000 * (int64_t)draw(400000))};
+        const struct tariff t = {rates, 4};
+        const size_t n = 2 + draw(398), from = 1 + draw((unsigned)n - 1);
+        for (size_t i = 0, day = 0; i < n; i++, day += 1 + (draw(20) == 0 ? draw(40) : 0))
+            days[i] = (struct tariff_day){(int32_t)day, (int32_t)(1000 * (1 + draw(24))), 0, false};
+        cr_assert_eq(tariff_cover(&t, days, n, 0, &shared), 0);
+        cr_assert_eq(tariff_cover(&t, days + from, n - from, n - from, &shared), 0);
+        cr_assert_eq(tariff_cover(&t, days + from, n - from, 0, &alone), 0);
+        cr_assert_eq(shared.cost_nano, alone.cost_nano, "round %d", round);
+        cr_assert_eq(walk(&t, &shared, days + from, n - from), alone.cost_nano, "round %d", round);
+        cr_assert_eq(tariff_cover(&t, days, n, n - from, &shared), 0);
+        cr_assert_eq(tariff_cover(&t, days, n, 0, &alone), 0);
+        for (size_t i = 0; i < n; i++)
+            cr_assert_eq(tariff_choice(&shared, i), tariff_choice(&alone, i), "round %d day %zu", round, i);
     }
 }
 
@@ -99,7 +125,7 @@ static int64_t single_mode(const struct rate *r, const struct tariff_day *days, 
 {
     struct tariff t = {r, 1};
     struct tariff_cover c;
-    return tariff_cover(&t, days, n, &c) == 0 ? c.cost_nano : INT64_MAX;
+    return tariff_cover(&t, days, n, 0, &c) == 0 ? c.cost_nano : INT64_MAX;
 }
 
 Test(tariff, never_dearer_than_the_best_single_mode)
@@ -114,7 +140,7 @@ Test(tariff, never_dearer_than_the_best_single_mode)
         for (size_t i = 0, day = 0; i < n; i++, day += 1 + (draw(20) == 0 ? draw(40) : 0))
             days[i] = (struct tariff_day){(int32_t)day, (int32_t)(1000 * (1 + draw(24))), 0, false};
         struct tariff t = {rates, 3};
-        cr_assert_eq(tariff_cover(&t, days, n, &cover), 0);
+        cr_assert_eq(tariff_cover(&t, days, n, 0, &cover), 0);
         for (int r = 0; r < 3; r++)
             cr_expect_leq(cover.cost_nano, single_mode(&rates[r], days, n), "round %d mode %d", round, r);
     }
@@ -129,11 +155,11 @@ Test(tariff, worked_example)
     struct tariff_cover cover;
     for (int d = 0; d < 35; d++)
         days[d] = (struct tariff_day){d, d < 12 ? 10000 : d < 34 ? 24000 : 2000, 0, false};
-    cr_assert_eq(tariff_cover(&t, days, 35, &cover), 0);
+    cr_assert_eq(tariff_cover(&t, days, 35, 0, &cover), 0);
     cr_expect_eq(cover.cost_nano, (int64_t)(46000 + 42 * 122) * 1000000000);
-    cr_expect_eq(cover.choice[4], 1, "the month begins on the fifth day");
-    cr_expect_eq(cover.choice[3], 0);
-    cr_expect_eq(cover.choice[34], 0);
+    cr_expect_eq(tariff_choice(&cover, 4), 1, "the month begins on the fifth day");
+    cr_expect_eq(tariff_choice(&cover, 3), 0);
+    cr_expect_eq(tariff_choice(&cover, 34), 0);
 }
 
 /* An annual baseline with hourly bursts is what falls out when a machine works all year with peaks above. */
@@ -148,12 +174,12 @@ Test(tariff, annual_baseline_and_elastic_burst)
         all_year[d] = (struct tariff_day){d, 24000, 0, false};
     for (int d = 0; d < 5; d++)
         burst[d] = (struct tariff_day){70 * d, 20000, 0, false};
-    cr_assert_eq(tariff_cover(&t, all_year, 365, &cover), 0);
-    cr_expect_eq(cover.choice[0], 2);
+    cr_assert_eq(tariff_cover(&t, all_year, 365, 0, &cover), 0);
+    cr_expect_eq(tariff_choice(&cover, 0), 2);
     cr_expect_eq(cover.cost_nano, (int64_t)350000000000 * 1000);
-    cr_assert_eq(tariff_cover(&t, burst, 5, &cover), 0);
+    cr_assert_eq(tariff_cover(&t, burst, 5, 0, &cover), 0);
     for (int i = 0; i < 5; i++)
-        cr_expect_eq(cover.choice[i], 0, "day %d is paid by the hour", i);
+        cr_expect_eq(tariff_choice(&cover, i), 0, "day %d is paid by the hour", i);
 }
 
 Test(tariff, spot_only_where_it_may_be)
@@ -163,9 +189,9 @@ Test(tariff, spot_only_where_it_may_be)
     struct tariff t = {rates, 2};
     struct tariff_day days[] = {{0, 24000, 0, true}, {1, 24000, 0, false}};
     struct tariff_cover cover;
-    cr_assert_eq(tariff_cover(&t, days, 2, &cover), 0);
-    cr_expect_eq(cover.choice[0], 1);
-    cr_expect_eq(cover.choice[1], 0);
+    cr_assert_eq(tariff_cover(&t, days, 2, 0, &cover), 0);
+    cr_expect_eq(tariff_choice(&cover, 0), 1);
+    cr_expect_eq(tariff_choice(&cover, 1), 0);
     cr_expect_eq(cover.cost_nano, (int64_t)(26400) * 40000000 + (int64_t)24000 * 100000000);
 }
 
@@ -175,9 +201,9 @@ Test(tariff, refuses_what_cannot_be_paid)
     struct tariff_day day = {0, 24000, 0, false};
     struct rate spot = {.mode = MODE_SPOT, .unit_micros = 1, .quantity_milli = 1000};
     struct rate dear = hourly(INT64_MAX / 1000);
-    cr_expect_neq(tariff_cover(&(struct tariff){NULL, 0}, &day, 1, &cover), 0, "no rates");
-    cr_expect_neq(tariff_cover(&(struct tariff){&spot, 1}, &day, 1, &cover), 0, "spot that may not be used");
-    cr_expect_neq(tariff_cover(&(struct tariff){&dear, 1}, &day, 1, &cover), 0, "past int64");
-    cr_expect_eq(tariff_cover(&(struct tariff){&dear, 1}, &day, 0, &cover), 0);
+    cr_expect_neq(tariff_cover(&(struct tariff){NULL, 0}, &day, 1, 0, &cover), 0, "no rates");
+    cr_expect_neq(tariff_cover(&(struct tariff){&spot, 1}, &day, 1, 0, &cover), 0, "spot that may not be used");
+    cr_expect_neq(tariff_cover(&(struct tariff){&dear, 1}, &day, 1, 0, &cover), 0, "past int64");
+    cr_expect_eq(tariff_cover(&(struct tariff){&dear, 1}, &day, 0, 0, &cover), 0);
     cr_expect_eq(cover.cost_nano, 0, "no days, no cost");
 }
