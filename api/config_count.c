@@ -213,6 +213,12 @@ static double positions(const struct config_view *v, const struct model *m, unsi
            number(v, m->max_context, NAMES("max_decoder_position_embeddings")) + 2 * extra;
 }
 
+/* Width of the vocabulary's matrix where it is stated apart. */
+static double narrow_embedding(const struct config_view *v)
+{
+    return config_number(v, NAMES("embedding_size", "input_embedding_size", "word_embed_proj_dim"));
+}
+
 /* Embedding, positions, segments, head. */
 static double tables(const struct config_view *v, const struct model *m, unsigned traits)
 {
@@ -220,7 +226,7 @@ static double tables(const struct config_view *v, const struct model *m, unsigne
     double vocab = multiple > 1 ? multiple * ceil(m->vocab / multiple) : m->vocab;
     double n = vocab * h,
            head = m->tied_embeddings == TRI_YES || m->causal == TRI_NO || config_headless(v) ? 0 : vocab * h;
-    double narrow = config_number(v, NAMES("embedding_size", "input_embedding_size", "word_embed_proj_dim"));
+    double narrow = narrow_embedding(v);
     if (narrow > 0 && narrow < h)
         n = vocab * narrow + narrow * h;
     if (strncmp(v->type, "bloom", 5) == 0)
@@ -311,6 +317,8 @@ static double body(const struct config_view *v, const struct config_layers *l, c
 void config_count(const struct config_view *v, const struct config_layers *l, struct model *m)
 {
     unsigned traits = traits_of(v);
+    double narrow = narrow_embedding(v);
+    m->embedding_width = narrow > 0 && narrow < m->hidden ? (int)narrow : 0;
     double fixed = tables(v, m, traits) + config_towers(v, m), lookup = layer_tables(v, m) + config_talker(v);
     if (traits & F_ENCODER_DECODER) {
         m->encoder_layers = (int)encoder_layers(v, m);

@@ -183,6 +183,7 @@ static const struct column model_columns[] = {
     INT(model, dense_layers),
     INT(model, shared_intermediate),
     INT(model, vocab),
+    INT(model, embedding_width),
     INT(model, experts),
     INT(model, experts_per_token),
     INT(model, moe_every),

@@ -16,6 +16,8 @@ static double matrices_per_ffn(const struct model *m)
 
 double model_embedding_params(const struct model *m)
 {
+    if (m->embedding_width > 0 && m->embedding_width < m->hidden)
+        return (double)m->vocab * m->embedding_width;
     return (double)m->vocab * m->hidden;
 }
 

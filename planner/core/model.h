@@ -25,6 +25,8 @@ struct model {
     int dense_layers;        /* how many leading dense layers a MoE has */
     int shared_intermediate; /* total width of shared experts; 0 = none */
     int vocab;
+    int embedding_width; /* of the vocabulary's matrix where a projection leads from it to `hidden` (ALBERT); 0 = none
+                          */
     int experts, experts_per_token;                           /* 0 = dense */
     int moe_every;                                            /* a MoE layer every n layers; 0 or 1 = every layer */
     int kv_lora_rank, q_lora_rank, rope_head_dim, v_head_dim; /* MLA; 0 = none */

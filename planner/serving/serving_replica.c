@@ -224,7 +224,7 @@ static void split_params(struct replica *r)
     double counted = model_count_params(m);
     if (experts > 0 && fabs(counted / total - 1) > 0.03)
         experts = fmax(0.1 * experts, experts + total - counted);
-    attention = fmin(attention, 0.9 * total);
+    attention = fmin(attention, 0.9 * fmax(0, total - embeddings)); /* layers that share one set of weights */
     experts = fmin(experts, fmax(0, total - attention - embeddings));
     double dense = fmax(0, total - attention - experts - embeddings);
     r->params = (struct weight_params){

@@ -165,8 +165,8 @@ Test(config, every_understood_sample_can_be_estimated, .timeout = 120)
             if (r.status == 200)
                 cr_expect(json_is_number(rate) && json_number_value(rate) > 0, "%s: %s", file, r.text);
             double size = json_number_value(json_object_get(json_object_get(r.json, "model"), "params_b"));
-            /* 16 bits are two bytes a parameter; ALBERT's factorised table of 30,000 x 128 is priced as a whole one */
-            if (r.status == 200 && !training && !strstr(file, "albert"))
+            /* 16 bits are two bytes a parameter */
+            if (r.status == 200 && !training)
                 cr_expect_float_eq(json_number_value(rate) / (2 * size), 1, 0.02, "%s: %.4g GB of %.4g B", file,
                                    json_number_value(rate), size);
             reply_done(&r);
