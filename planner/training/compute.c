@@ -145,7 +145,7 @@ static double dequant_seconds(const struct job *j, const struct cut *c)
 {
     if (!j->quantised)
         return 0;
-    double params = (j->params - j->embedding * j->vocab_matrices) / (c->tp * (double)c->pp);
+    double params = fmax(0, j->params - j->embedding * j->vocab_matrices) / (c->tp * (double)c->pp);
     return j->k->dequant_bytes * params / j->bandwidth;
 }
 

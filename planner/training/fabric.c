@@ -138,9 +138,9 @@ double fabric_ring(const struct fabric *f, struct group g, bool tensor)
         return inner;
     /* The ring leaves the domain once; as many rings as there are groups in it share the way out. */
     int inside = ranks_in_domain(f, g);
-    double out = f->domain_out * inside / f->domain;
     double domains = (double)g.n / inside;
-    return (inside > 1 ? fmin(inner, out) : out) / (1 + f->spread_loss * log2(domains));
+    double out = f->domain_out * inside / f->domain / (1 + f->spread_loss * log2(domains));
+    return inside > 1 ? fmin(inner, out) : out;
 }
 
 /* Distinct places out of n that k independent choices hit. */

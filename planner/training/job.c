@@ -7,6 +7,7 @@
 #include "planner/training/rates.h"
 
 #define TERA 1e12
+#define SHARED_BELOW 0.4   /* of the dimensions' size */
 #define LINEAR_CHUNK 256.0 /* tokens a linear-attention or state-space layer mixes at once */
 
 double job_adapter_params(const struct model *m, double rank)
@@ -89,13 +90,14 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
 }
 
 /* Where the stated size and the dimensions disagree (towers, unusual layers), the size decides how much is multiplied.
- */
+ * A size far below its dimensions is of layers that share their weights: the work stays. */
 static double size_factor(const struct job *j)
 {
     struct model counted = *j->model;
     counted.active_params = 0;
     double by_dimensions = model_matmul_params(&counted), stated = model_matmul_params(j->model);
-    return by_dimensions > 0 && fabs(stated / by_dimensions - 1) > 0.02 ? stated / by_dimensions : 1;
+    double factor = by_dimensions > 0 ? stated / by_dimensions : 1;
+    return factor > SHARED_BELOW && fabs(factor - 1) > 0.02 ? factor : 1;
 }
 
 static void resolve_model(struct job *j)

@@ -112,6 +112,9 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     int replicas = c->dp * c->cp;
     if (replicas < 2 || m->trained_params <= 0)
         return 0;
+    /* Whoever moves a script to code with stages and tensor ranks gets its defaults, which overlap no gradients. */
+    bool defaults = j->scripted && c->stack == STACK_PARALLEL;
+    double hidden = defaults ? 0 : j->k->grad_hidden * window;
     struct group all = {replicas, c->tp}, own = {c->shard, c->tp};
     double element = j->full_precision ? FULL : c->stack == STACK_PARALLEL ? j->k->gradient_wire_bytes : HALF;
     double params = m->trained_params;
@@ -121,7 +124,7 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
         struct group copies = {replicas / c->shard, c->tp * c->shard};
         if (copies.n > 1)
             seconds += 2 * fabric_gather(f, copies, element * params / c->shard, false);
-        return fmax(0, seconds - j->k->grad_hidden * window);
+        return fmax(0, seconds - hidden);
     }
     double reduce, after = 0;
     if (c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2) {
@@ -136,14 +139,15 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     } else {
         reduce = 2 * fabric_gather(f, all, element * params, false);
     }
-    return fmax(0, reduce - j->k->grad_hidden * window) + after + fabric_latency(f, all);
+    return fmax(0, reduce - hidden) + after + fabric_latency(f, all);
 }
 
-/* Nodes that the collectives of one stage span; activations handed from stage to stage wait for nobody else. */
+/* Nodes that wait for each other in collectives. One replica cut into stages has none between nodes: a stage hands its
+ * activations on and waits for nobody else. */
 static double nodes_spanned(const struct job *j, const struct cut *c)
 {
-    double ranks = (double)c->dp * c->cp * c->tp;
-    return fmin(j->shape.nodes, fmax(1, ranks / j->shape.gpus_per_node));
+    bool one_replica = c->dp * c->cp == 1 && c->tp <= j->shape.gpus_per_node;
+    return one_replica ? 1 : j->shape.nodes;
 }
 
 static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c,
