@@ -115,7 +115,7 @@ static double result_gb(const struct build *b, const struct draft *d)
     const bool model = b->training.method != METHOD_EMBEDDING && b->training.method != METHOD_CUSTOM;
     if (!b->trains || !model || d->estimate == NULL || !d->estimate->has_training)
         return 0;
-    return fmin(d->estimate->training.checkpoint_gb, b->workload->model.params * 2 / 1e9);
+    return ceil(fmin(d->estimate->training.checkpoint_gb, b->workload->model.params * 2 / 1e9) - 1e-9);
 }
 
 /* By the GB, or by bandwidth for one month where that is cheaper. */

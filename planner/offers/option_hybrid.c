@@ -123,7 +123,13 @@ static void add_egress(struct build *b, struct draft *d, const struct hybrid_pai
 {
     const struct price *price;
     int64_t micros;
-    if (!(gb > 0) || offer_unit_price(&b->day, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros))
+    if (!(gb > 0))
+        return;
+    if (offer_unit_price(&b->day, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros)) {
+        note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
+        return;
+    }
+    if (micros == 0)
         return;
     struct draft_extra *x = draft_add_extra(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN);
     if (!x)
@@ -132,7 +138,7 @@ static void add_egress(struct build *b, struct draft *d, const struct hybrid_pai
     x->price = price;
     x->unit = UNIT_GB;
     x->unit_micros = micros;
-    x->quantity = gb;
+    x->quantity = ceil(gb - 1e-9);
 }
 
 /* Which part leaves, and why it may. */

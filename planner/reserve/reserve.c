@@ -47,7 +47,7 @@ static void resolve_load(struct build *b, struct reserve_plan *r)
     if (r->serving.peak_factor <= 0)
         r->serving.peak_factor = b->a.reserve_peak_factor;
     r->months = r->serving.months_stated ? r->serving.months : b->a.reserve_months;
-    if (r->serving.months_stated && r->serving.months <= 0) {
+    if (r->months <= 0) {
         r->basis = "none";
         r->months = 0;
     }
