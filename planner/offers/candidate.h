@@ -8,7 +8,7 @@
 
 #include "planner/drafting/build.h"
 
-enum { CANDIDATES_MAX = 96 };
+enum { CANDIDATES_MAX = 192 };
 
 struct candidate {
     const struct offer *offer;

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "planner/offers/candidate.h"
 
 enum { GUESS_CARDS_MAX = 8 };
 
@@ -42,6 +45,18 @@ static double home_cost(const struct build *b, const struct gpu *gpu, int cards,
     return cards * fmin(hour * hours, month * ceil(days * (1 + share) / b->a.month_days));
 }
 
+/* Cost and days to the end as the priority weighs them. Several nodes cut validation short, for it may cost little of
+ * their month, and are moved to first. */
+static void weigh(const struct build *b, int nodes, struct guess *g)
+{
+    double cost, time, risk;
+    const double debug = 1 / (1 - b->a.debug_share), validate = nodes > 1 ? b->a.validate_days_min : b->a.validate_days;
+    const double move = nodes > 1 && b->workload->constraints.team != TEAM_EXPERT ? b->a.migrate_days : 0;
+    const double setup = (build_measured_on(b, g->gpu) ? 0 : validate) + move;
+    candidate_weights(b, &cost, &time, &risk);
+    g->weight = cost * log(g->cost) + time * log(1 + debug * (setup + g->hours / 24));
+}
+
 static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
@@ -54,22 +69,27 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
     *ret = (struct guess){.gpu = gpu, .cost = INFINITY};
     ret->min_cards = (int)fmin(1e6, fmax(1, ceil(state / usable / nodes)));
     double cramped = ret->min_cards > GUESS_CARDS_MAX ? (double)ret->min_cards / GUESS_CARDS_MAX : 1;
+    const double share = strcmp(gpu->vendor, "NVIDIA") == 0 ? 0.45 : 0.35; /* of the peak that a run reaches, about */
     for (int cards = 1; cards <= GUESS_CARDS_MAX; cards *= 2) {
-        double hours = flops / (peak * 0.45e12 * cards * nodes) / 3600 * cramped * cramped;
+        double hours = flops / (peak * share * 1e12 * cards * nodes) / 3600 * cramped * cramped;
         double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / 720));
         ret->hours = hours;
         if (cards >= ret->min_cards || cards == GUESS_CARDS_MAX)
             ret->cost = fmin(ret->cost, cost);
     }
     ret->cost += home_cost(b, gpu, ret->min_cards < GUESS_CARDS_MAX ? ret->min_cards : GUESS_CARDS_MAX, month, hour);
+    weigh(b, nodes, ret);
     return true;
 }
 
-enum { BY_COST, BY_HOURS, BY_BOTH };
+enum { BY_WEIGHT, BY_COST, BY_HOURS };
+
+/* Which order has its turn: the priority's own every other time. */
+static const int turns[] = {BY_WEIGHT, BY_COST, BY_WEIGHT, BY_HOURS};
 
 static double key_of(const struct guess *g, int order)
 {
-    return order == BY_COST ? g->cost : order == BY_HOURS ? g->hours : g->cost * sqrt(g->hours);
+    return order == BY_COST ? g->cost : order == BY_HOURS ? g->hours : g->weight;
 }
 
 /* The best not yet taken in this order; ties go to the catalog's order. */
@@ -94,7 +114,7 @@ size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max)
         if (guess_one(b, g, flops, state, nodes, &all[n]))
             n++;
     while (found < max && found < n) {
-        size_t i = next_best(all, n, taken, (int)(found % 3));
+        size_t i = next_best(all, n, taken, turns[found % (sizeof turns / sizeof *turns)]);
         taken[i] = true;
         ret[found++] = all[i];
     }
@@ -102,7 +122,7 @@ size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max)
 }
 
 /* By how much a rough guess must be beaten on both counts before it is believed. */
-static const double MARGIN = 1.6;
+static const double MARGIN = 2.0;
 
 bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n)
 {

@@ -8,10 +8,12 @@
 struct guess {
     const struct gpu *gpu;
     double cost, hours; /* rough: of the whole job on the best number of cards of one node / of all cards of it */
+    double weight;      /* cost and days to the end of the job as the priority weighs them */
     int min_cards;      /* fewest cards whose memory might hold the job's state, sharded, without offload */
 };
 
-/* The cards most worth trying, best first by cost, time and both in turn; at most `max`. `nodes`: machines used. */
+/* The cards most worth trying, best first by the weights of the priority, and by cost and time alone in turn; at most
+ * `max`. `nodes`: machines used. */
 size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max);
 
 /* True where a card already found useful is so much cheaper and sooner by these guesses that this one can be skipped.

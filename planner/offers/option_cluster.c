@@ -337,7 +337,7 @@ static bool ruled_out(struct build *b, int max_nodes, bool by_team)
 static const struct walk_rules RULES = {
     .providers = CLUSTER_PROVIDERS,
     .nodes = 2,
-    .gpus = 6,
+    .gpus = 7,
     .gpus_lean = 3,
     .physics = 40,
     .physics_lean = 14,

@@ -100,8 +100,8 @@ static int try_offer(struct walk *w, const struct offer *o, const struct guess *
     struct single_search *s = (struct single_search *)w;
     const int min_cards = g->min_cards;
     int node = o->sku->gpus_per_node, fewest = 0;
-    int start = min_cards <= node ? 1 : node;
-    while (start * 2 <= min_cards && start < node)
+    int start = 1; /* half of what the state takes without offload: the rest may move to the host */
+    while (start * 4 <= min_cards && start * 2 <= node)
         start *= 2;
     for (int cards = start; o->by_card && cards < node; cards *= 2)
         if (try_cards(s, o, true, cards, &fewest) != 0)

@@ -1,0 +1,252 @@
+/* The search for single machines and clusters looks at the promising cards and offers only. Here every offer of the
+ * seed in every size is reckoned, for 150 jobs drawn at random, and the best of them set beside what the search kept.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/market/market.h"
+#include "planner/offers/candidate.h"
+#include "planner/offers/kinds.h"
+#include "planner/reserve/reserve.h"
+#include "tests/support/test_catalog.h"
+
+/* --- jobs --------------------------------------------------------------------------------------------------- */
+static uint64_t state;
+
+static double uniform(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 33) / 2147483648.0;
+}
+
+static int pick(int n)
+{
+    return (int)(uniform() * n);
+}
+
+static struct workload draw(void)
+{
+    static const char *const models[] = {"qwen2.5-0.5b", "qwen2.5-7b",  "qwen2.5-14b", "qwen2.5-32b",  "llama-2-7b",
+                                         "llama-2-13b",  "llama-2-70b", "qwen3-8b",    "qwen3-30b-a3b"};
+    static const enum method methods[] = {METHOD_LORA, METHOD_QLORA, METHOD_FULL_FINETUNE, METHOD_PRETRAIN};
+    static const enum priority priorities[] = {PRIORITY_CHEAPEST, PRIORITY_BALANCED, PRIORITY_FASTEST};
+    static const char *const cities[] = {"hefei", "wuhan", "shenzhen", NULL};
+    static const enum team teams[] = {TEAM_UNSTATED, TEAM_SLURM, TEAM_EXPERT};
+    struct workload w;
+    workload_init(&w);
+    const struct model *m = NULL;
+    while (m == NULL)
+        m = catalog_model(test_catalog_bound(), models[pick(sizeof models / sizeof *models)]);
+    w.model = *m;
+    w.training.stated = true;
+    w.training.method = methods[pick(4)];
+    w.training.tokens = floor(exp(log(1e8) + uniform() * log(300)));
+    w.training.runs = 1 + pick(6);
+    w.training.parallel_runs = pick(3) == 0 ? 1 + pick(w.training.runs) : 1;
+    w.training.dataset_gb = floor(uniform() * 200);
+    w.priority = priorities[pick(3)];
+    w.constraints.city = cities[pick(4)];
+    w.constraints.team = teams[pick(3)];
+    w.constraints.data_sensitive = pick(5) == 0;
+    w.serving.months_stated = true;
+    date_parse("2027-01-04", &w.constraints.start_on);
+    return w;
+}
+
+/* --- everything there is ------------------------------------------------------------------------------------ */
+struct best {
+    double weight; /* logarithm: cost and time weighed by the priority */
+    double days;
+    int cards, nodes;
+    const char *sku;
+    int reckoned;
+};
+
+static double weight_of(const struct build *b, double total, double days)
+{
+    double cost, time, risk;
+    candidate_weights(b, &cost, &time, &risk);
+    return (cost * log(total) + time * log(days)) / (cost + time);
+}
+
+static void keep(struct build *b, enum option_kind kind, struct candidate c, struct best *best)
+{
+    struct draft scratch = {0};
+    if (!candidate_reckon(b, kind, &c, &scratch))
+        return;
+    best->reckoned++;
+    const double w = weight_of(b, (double)c.total, c.finish_days);
+    if (w >= best->weight)
+        return;
+    const int reckoned = best->reckoned;
+    *best = (struct best){w, c.finish_days, c.cards, c.nodes, c.offer->sku->id, reckoned};
+}
+
+static const struct estimate *fitting(struct build *b, const struct offer *o, int cards, int nodes)
+{
+    struct err err = {0};
+    const struct shape shape = build_shape(b, o->sku, cards, nodes, NULL);
+    const struct estimate *e = build_physics(b, &shape, &err);
+    return e != NULL && e->fits != FITS_NO ? e : NULL;
+}
+
+static void every_size_of_one(struct build *b, const struct offer *o, struct best *best)
+{
+    const int node = o->sku->gpus_per_node, asked = b->training.parallel_runs;
+    int fewest = 0;
+    for (int cards = 1; cards <= node; cards *= 2)
+        for (int by_card = 0; by_card < 2; by_card++)
+            for (int lanes = 1; lanes <= asked; lanes += asked > 1 ? asked - 1 : 1) {
+                if ((by_card && !o->by_card) || (!by_card && (!o->by_node || cards < node)) || cards % lanes != 0)
+                    continue;
+                const struct estimate *e = fitting(b, o, cards / lanes, 1);
+                if (e == NULL)
+                    continue;
+                if (fewest == 0 && o->by_card)
+                    fewest = cards / lanes;
+                struct candidate c = {
+                    .offer = o, .by_card = by_card, .cards = cards, .nodes = 1, .lanes = lanes, .estimate = e};
+                keep(b, KIND_SINGLE_MACHINE, c, best);
+                c.home_cards = fewest < cards ? fewest : 0;
+                if (c.home_cards > 0)
+                    keep(b, KIND_SINGLE_MACHINE, c, best);
+            }
+}
+
+/* The rules that forbid a size: the two-node gate, a fabric that the step waits for, a step that does not pay. */
+static bool allowed(struct build *b, const struct offer *o, int nodes, const struct estimate *e)
+{
+    const struct network *net = o->sku->network;
+    const int whole = o->sku->gpus_per_node;
+    const struct estimate *half = fitting(b, o, whole, nodes / 2);
+    if (e->training.communication_share > b->a.fabric_bound_share && (net == NULL || !net->rdma))
+        return false;
+    if (half == NULL)
+        return true;
+    const double gain = half->training.wall_hours / e->training.wall_hours;
+    return gain >= (nodes == 2 ? b->a.two_node_gate : 1 + b->a.step_pays_share);
+}
+
+static void every_size_of_many(struct build *b, const struct offer *o, int most, struct best *best)
+{
+    const int whole = o->sku->gpus_per_node, lanes = b->training.parallel_runs;
+    int fewest = 0;
+    for (int cards = 1; o->by_card && fewest == 0 && cards < whole; cards *= 2)
+        if (fitting(b, o, cards, 1))
+            fewest = cards;
+    most = most < o->sku->max_nodes ? most : o->sku->max_nodes;
+    for (int nodes = 1; nodes <= most; nodes *= 2) {
+        const struct estimate *e = fitting(b, o, whole, nodes);
+        if (e == NULL)
+            continue;
+        if (nodes > 1 && !allowed(b, o, nodes, e))
+            return;
+        for (int side = 1; side <= lanes; side += lanes > 1 ? lanes - 1 : 1) {
+            struct candidate c = {
+                .offer = o, .cards = whole, .nodes = nodes * side, .lanes = side, .estimate = e, .home_cards = fewest};
+            if (c.nodes < 2 || c.nodes > most)
+                continue;
+            keep(b, KIND_SMALL_CLUSTER, c, best);
+            c.home_cards = 0;
+            keep(b, KIND_SMALL_CLUSTER, c, best);
+        }
+    }
+}
+
+static struct best exhaustive(struct build *b, enum option_kind kind)
+{
+    const unsigned kinds =
+        1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD | 1u << PROVIDER_MARKETPLACE | 1u << PROVIDER_HPC_CENTRE;
+    struct best best = {.weight = INFINITY};
+    bool by_team;
+    const int most = candidate_max_nodes(b, &by_team);
+    for (size_t i = 0; i < b->catalog->n_skus; i++) {
+        const struct sku *s = &b->catalog->skus[i];
+        if (!(kinds & 1u << s->provider->kind) || !market_provider_allowed(&b->market, s->provider, false) ||
+            (b->market.data_at_home && !s->provider->data_stays))
+            continue;
+        const struct offer *o = market_offer(&b->market, s, NULL);
+        if (o == NULL)
+            continue;
+        if (kind == KIND_SINGLE_MACHINE)
+            every_size_of_one(b, o, &best);
+        else if (o->by_node)
+            every_size_of_many(b, o, most, &best);
+    }
+    return best;
+}
+
+static struct build *build_of(const struct workload *w, struct arena *arena)
+{
+    struct err err = {0};
+    struct plan_request *q = arena_alloc(arena, sizeof *q);
+    struct build *b = arena_alloc(arena, sizeof *b);
+    *q = (struct plan_request){.catalog = test_catalog_bound(), .workload = w};
+    date_parse("2026-11-30", &q->as_of);
+    cr_assert_eq(build_init(b, q, arena, &err), 0, "%s", err.detail);
+    cr_assert_eq(reserve_build(b, &err), 0, "%s", err.detail);
+    return b;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many times as heavy the search's best is as the best of all; 0 where neither finds anything. */
+static double miss_of(const struct workload *w, enum option_kind kind, int job)
+{
+    struct arena *arena = arena_new(64u << 20);
+    struct err err = {0};
+    struct option_list out = {0};
+    struct build *b = build_of(w, arena);
+    const int rc =
+        kind == KIND_SINGLE_MACHINE ? option_single_build(b, &out, &err) : option_cluster_build(b, &out, &err);
+    cr_assert_eq(rc, 0, "%s", err.detail);
+    double found = INFINITY;
+    for (size_t i = 0; i < out.n; i++) {
+        const struct reckoning *r = out.items[i]->base;
+        found = fmin(found, weight_of(b, (double)r->total, r->schedule.finish_days));
+    }
+    const struct best best = exhaustive(build_of(w, arena), kind);
+    double miss = isinf(best.weight) ? 0 : isinf(found) ? 99 : exp(found - best.weight);
+    if (miss > 1.05)
+        cr_log_info("job %d: %.2f times as heavy as %d x %d cards of %s in %.0f days", job, miss, best.nodes,
+                    best.cards, best.sku, best.days);
+    arena_free(arena);
+    return miss;
+}
+
+static void compare(enum option_kind kind, double share_within, double worst_allowed)
+{
+    enum { JOBS = 150 };
+    double misses[JOBS];
+    int n = 0, within = 0;
+    state = 20261130;
+    for (int i = 0; i < JOBS; i++) {
+        const struct workload w = draw();
+        const double miss = miss_of(&w, kind, i);
+        if (miss > 0)
+            misses[n++] = miss;
+    }
+    cr_assert_gt(n, JOBS / 2, "%d jobs can be had at all", n);
+    qsort(misses, (size_t)n, sizeof *misses, by_size);
+    for (int i = 0; i < n; i++)
+        within += misses[i] <= 1.05;
+    cr_log_info("%d jobs: %d within 5 %%, worst %.3f", n, within, misses[n - 1]);
+    cr_expect_geq(within, share_within * n, "%d of %d within 5 %%", within, n);
+    cr_expect_leq(misses[n - 1], worst_allowed, "worst: %.3f times the best of all", misses[n - 1]);
+}
+
+Test(offers_search, single_machines_are_near_the_best_of_all, .timeout = 120)
+{
+    compare(KIND_SINGLE_MACHINE, 0.93, 1.3);
+}
+
+Test(offers_search, clusters_are_near_the_best_of_all, .timeout = 120)
+{
+    compare(KIND_SMALL_CLUSTER, 0.95, 1.12);
+}
