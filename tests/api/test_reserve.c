@@ -584,6 +584,36 @@ Test(reserve, more_load_and_stricter_targets_never_take_less, .timeout = 120)
     }
 }
 
+/* Where the service chooses the card itself, more load may take fewer and faster ones; it never costs less. */
+Test(reserve, more_load_never_costs_less_whatever_the_card, .timeout = 120)
+{
+    const char *models[] = {"qwen2.5-7b", "qwen2.5-32b", "llama-3.1-70b"};
+    for (size_t m = 0; m < N(models); m++) {
+        double last = 0;
+        for (double load = 0.05; load < 30; load *= 1.9) {
+            struct reply r = post("/api/v1/plans",
+                                  "{\"workload\": {\"model\": {\"preset\": \"%s\"}, \"serving\": {\"months\": 3, "
+                                  "\"requests_per_s\": %.4f, \"tpot_ms\": 60, " LENGTHS "}}}",
+                                  models[m], load);
+            double cheapest = INFINITY;
+            size_t i, k;
+            json_t *option, *a;
+            json_array_foreach(at(r.json, "options"), i, option)
+            {
+                json_array_foreach(at(at(option, "inference_reserve"), "alternatives"), k, a)
+                {
+                    const char *amount = word(at(a, "total"), "amount");
+                    cheapest = fmin(cheapest, amount != NULL ? strtod(amount, NULL) : INFINITY);
+                }
+            }
+            cr_expect(isfinite(cheapest) && cheapest >= last, "%s at %.2f/s: %.2f after %.2f", models[m], load, cheapest,
+                      last);
+            last = cheapest;
+            reply_done(&r);
+        }
+    }
+}
+
 /* domain.md: a quantised 7B takes about 8 GB, an 80 GB card carries about ten copies. */
 Test(reserve, one_card_is_shared_by_small_replicas)
 {
