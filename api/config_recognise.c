@@ -245,6 +245,7 @@ static void fill(const struct rows *r, const struct config_stated *s, bool whole
         {"head_dim", grouping && !s->head_dim, offsetof(struct model, head_dim)},
         {"intermediate_size", whole && !s->width, offsetof(struct model, intermediate)},
         {"vocab_size", whole && !s->vocab, offsetof(struct model, vocab)},
+        {"max_position_embeddings", whole && m->max_context == 0, offsetof(struct model, max_context)},
         {"num_experts", mixture, offsetof(struct model, experts)},
         {"shared_expert_intermediate_size", mixture, offsetof(struct model, shared_intermediate)},
         {"first_k_dense_replace", mixture, offsetof(struct model, dense_layers)},

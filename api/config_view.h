@@ -85,6 +85,34 @@ bool config_encoder_only(const struct config_view *v);
 /* An embedder, a judge: nothing that turns the last layer back into words. */
 bool config_headless(const struct config_view *v);
 
+/* ---- names (config_names.c) --------------------------------------------------------------------------------- */
+
+extern const char *const config_depth_names[], *const config_decoder_depth_names[],
+                                                   *const config_width_names[],
+                                                       *const config_vocab_names[],
+                                                           *const config_head_names[],
+                                                               *const config_kv_head_names[],
+                                                                   *const config_head_dim_names[],
+                                                                       *const config_ffn_names[],
+                                                                           *const config_expert_names[],
+                                                                               *const config_topk_names[],
+                                                                                   *const config_expert_width_names[];
+
+/* The first of the names that states a whole number above zero; 0 for none. */
+int config_whole(const struct config_view *v, const char *const *names);
+int config_either(int stated, int otherwise); /* the first where it is above zero */
+bool config_is_t5(const struct config_view *v);
+/* T5 version 1.1 (FLAN-T5) has narrower, gated FFNs and a head of its own; its extracts say nothing else of it. */
+bool config_is_t5_v1_1(const struct config_view *v);
+int config_tying(const struct config_view *v); /* of the head to the embedding: -1 unstated, 0, 1 */
+/* The name of a dimension that is stated and cannot be one; NULL when all can. */
+const char *config_impossible(const struct config_view *v);
+
+/* ---- the parts (config_ffn.c, config_layers.c, config_count.c, config_towers.c) ------------------------------ */
+
+void config_read_ffn(const struct config_view *v, struct model *m);
+void config_read_experts(const struct config_view *v, struct model *m);
+
 /* The layers by kind, from whatever list or period says so. */
 struct config_layers {
     int total, attention, windowed, mixed; /* attention: full-length ones; mixed: no attention at all */
@@ -106,6 +134,8 @@ double config_talker(const struct config_view *v);
 struct config_stated {
     bool layers, hidden, heads, kv_heads, head_dim, width, vocab, experts, topk, tied;
 };
+
+struct config_stated config_stated_of(const struct config_view *v);
 
 /* What the presets know of a configuration. */
 struct config_match {
