@@ -130,7 +130,7 @@ void read_amd_smi(char *text, struct cards *cards)
             table = true;
         else if (text_find(line, "Processes:") != NULL)
             table = false;
-        if (!table)
+        if (!table || *text_skip_blanks(line) == '\0')
             continue;
         if (pending && second_row(line, &s))
             cards_add(cards, &s);

@@ -33,9 +33,10 @@ static const char *fault_in(const char *text)
 /* One paste under one name may hold any of the outputs; every reader has a look and takes only what it knows. */
 static void read_text(const char *raw, struct arena *arena, struct cards *cards, struct diagnosis *d)
 {
-    const char *clean = text_clean(raw, arena);
+    char *clean = text_clean(raw, arena);
     if (clean == NULL)
         return;
+    text_unstamp(clean);
     size_t size = strlen(clean) + 1;
     char *text = arena_alloc(arena, size); /* each reader cuts its copy up */
     if (text == NULL)
@@ -81,6 +82,10 @@ static void read_iterations(const struct diagnosis_input *in, struct arena *aren
     char *text = text_clean(in->training_log, arena);
     if (text != NULL)
         read_training_log(text, arena, s);
+    if (!s->read && (text = text_clean(in->training_log, arena)) != NULL) {
+        text_unstamp(text); /* a table in a collector's log */
+        read_training_log(text, arena, s);
+    }
     if (in->n_iteration_times > 0) /* stated times beat those read from a log */
         iteration_statistics(in->iteration_times_s, NULL, in->n_iteration_times, arena, s);
 }

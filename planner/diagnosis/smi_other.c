@@ -42,13 +42,14 @@ static void last_percentage(const char *p, const char *end, double *ret)
 /* "[0] NVIDIA A100-SXM4-80GB | 63'C,  98 %,  395 / 400 W | 72000 / 81920 MB | alice(71990M)". */
 static bool gpustat_row(const char *line, struct cards *cards)
 {
-    const char *p = strchr(line, '['), *bar = strchr(line, '|'), *second = bar == NULL ? NULL : strchr(bar + 1, '|');
+    const char *p = line, *bar = strchr(line, '|'), *second = bar == NULL ? NULL : strchr(bar + 1, '|');
     struct card_sample s;
-    int index;
-    if (p == NULL || second == NULL || p > bar)
+    int index = -1;
+    if (second == NULL)
         return false;
-    p++;
-    if (!text_int(&p, &index) || *p != ']')
+    while ((p = strchr(p, '[')) != NULL && p < bar && (p++, !text_int(&p, &index) || *p != ']'))
+        index = -1;
+    if (index < 0)
         return false;
     card_sample_init(&s);
     if (!pair_of(second, "MB", &s.memory_used_mib, &s.memory_total_mib) &&

@@ -14,6 +14,13 @@
 /* A cleaned copy in the arena; NULL for NULL, or when the arena is full. */
 char *text_clean(const char *raw, struct arena *arena);
 
+/* Takes off what every line of a paste is dressed in (text_clean does): "> ", "# ", "[pod/train-0] ", line numbers. */
+void text_undress(char *text);
+/* Takes a log collector's time stamps off, too: not for logs, whose steps are timed by them. */
+void text_unstamp(char *text);
+/* Bytes of such a stamp at the start of a line, with the blank behind it; 0 = none. */
+size_t text_stamp_width(const char *line);
+
 /* The next line of a cleaned text, NUL put in place of its newline; NULL at the end. *cursor starts at the text. */
 char *text_line(char **cursor);
 

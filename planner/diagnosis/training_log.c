@@ -31,7 +31,7 @@ static bool any_of(const char *line, const char *const *words, size_t n)
 /* "[rank0]:", "[Rank 0]", "3: TRAIN": who prints. */
 static int rank_of(const char *line)
 {
-    const char *p = text_skip_blanks(line), *bracket = text_seek(line, "[rank");
+    const char *p = text_skip_blanks(line + text_stamp_width(line)), *bracket = text_seek(line, "[rank");
     int rank;
     if (bracket != NULL) {
         bracket = text_skip_blanks(bracket + strlen("[rank"));
@@ -289,8 +289,13 @@ static void join_wrapped(char *text)
             to++;
         else if (!goes_on(line, to, p + 1))
             line = ++to;
-        else if (!text_is_blank(p[1]) && to > line && !text_is_blank(to[-1]))
+        else { /* one blank, whatever the window's edge and an indentation left of it */
+            while (to > line && text_is_blank(to[-1]))
+                to--;
             *to++ = ' ';
+            while (text_is_blank(p[1]))
+                p++;
+        }
     }
     *to = '\0';
 }
