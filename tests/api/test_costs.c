@@ -188,3 +188,78 @@ Test(costs, tax_lines_sum_to_the_tax)
         reply_done(&r);
     }
 }
+
+/* domain.md 6: 200 thousand yuan buy one A100 for over half a year, or a small cluster for two to three months. */
+Test(costs, what_two_hundred_thousand_yuan_buy)
+{
+    static const struct {
+        const char *what, *body;
+        double least, most; /* of the sum, with tax */
+    } cases[] = {
+        {"an A100 for seven months",
+         "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-14b\"}, \"serving\": {\"requests_per_s\": 0.1, "
+         "\"peak_factor\": 1, "
+         "\"months\": 7}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\"], \"city\": \"hefei\"}}}",
+         20000, 200000},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct reply r = plan_of(cases[i].body);
+        const json_t *o = json_array_get(json_object_get(r.json, "options"), 0);
+        double total = money(o, "total_cost_to_finish");
+        cr_expect(total > cases[i].least && total < cases[i].most, "%s: %.2f", cases[i].what, total);
+        cr_expect_eq(json_number_value(json_object_get(json_object_get(o, "inference_reserve"), "gpus")), 1);
+        reply_done(&r);
+    }
+    /* Two machines of eight by the month, at what local houses ask: from the dearest to the cheapest they span it. */
+    const struct catalog *c = client_catalog();
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < c->n_skus; i++) {
+        const struct sku *s = &c->skus[i];
+        date_t today;
+        date_parse("2026-11-30", &today);
+        if (strcmp(s->gpu->id, "a100-sxm4-80g") != 0 || s->provider->kind != PROVIDER_LOCAL_IDC ||
+            s->gpus_per_node != 8)
+            continue;
+        const struct price *p = catalog_sku_price(c, s, MODE_MONTHLY, NULL, today);
+        if (p == NULL || p->micros <= 0 || strcmp(p->currency, "CNY") != 0)
+            continue;
+        double node = (double)p->micros / 1e6 * (p->unit == UNIT_GPU_MONTH ? 8 : 1);
+        least = fmin(least, node);
+        most = fmax(most, node);
+    }
+    cr_expect_geq(200000 / (2 * least * 1.06), 2, "the cheapest: %.1f months", 200000 / (2 * least * 1.06));
+    cr_expect_leq(200000 / (2 * most * 1.06), 3, "the dearest: %.1f months", 200000 / (2 * most * 1.06));
+}
+
+/* domain.md 6: the public cloud releases by the second, a local house by the hour. */
+Test(costs, cloud_releases_by_the_second)
+{
+    static const struct {
+        const char *provider;
+        bool whole;
+    } cases[] = {{"huawei-cloud-hefei", false}, {"hefei-economic-idc", true}};
+    for (size_t i = 0; i < N(cases); i++) {
+        char body[400];
+        snprintf(
+            body, sizeof body,
+            "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": "
+            "1.234e8}, \"serving\": {\"months\": 0}, \"constraints\": {\"kinds\": [\"single_machine\"], \"providers\": "
+            "[\"%s\"]}, \"assumptions\": {\"validate_days\": 0, \"debug_share\": 0}}}",
+            cases[i].provider);
+        struct reply r = plan_of(body);
+        const json_t *o = json_array_get(json_object_get(r.json, "options"), 0), *l;
+        size_t k;
+        int seen = 0;
+        json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), k, l)
+        {
+            double quantity = json_number_value(json_object_get(l, "quantity"));
+            if (word(l, "sku") == NULL || strcmp(word(l, "pricing_mode"), "hourly") != 0)
+                continue;
+            seen++;
+            cr_expect_eq(fabs(quantity - round(quantity)) < 1e-9, cases[i].whole, "%s: %g", cases[i].provider,
+                         quantity);
+        }
+        cr_expect_gt(seen, 0, "%s", cases[i].provider);
+        reply_done(&r);
+    }
+}

@@ -554,6 +554,112 @@ Test(rules, pilot_migrate_and_team)
     }
 }
 
+/* The larger of 5 % of a month of the cluster and 10 % of the budget is what validation may cost. */
+Test(rules, validate_limit_is_the_larger_of_two)
+{
+    const struct {
+        int64_t budget; /* 0 = none: the month alone */
+        int64_t limit;
+        bool told;
+    } cases[] = {
+        {0, 2 * 46000 * 5, true},       /* 5 % of two machines' month: 4,600 */
+        {3000000, 2 * 46000 * 5, true}, /* 10 % of 30,000 is less */
+        {20000000, 2000000, true},      /* 10 % of 200,000 is more */
+        {90000000, 9000000, false},     /* two weeks cost less than that */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        market(PRICES HOURLY("100") MONTHLY("46000"));
+        only_clusters();
+        work_for(500);
+        w.measured.gpu = "h100-sxm5-80g";
+        w.constraints.team = TEAM_SLURM;
+        w.constraints.max_nodes = 2;
+        w.constraints.budget_minor = cases[i].budget;
+        memcpy(w.constraints.budget_currency, "CNY", 4);
+        struct plan p = plan_it();
+        const struct phase *validate = phase_at(first(&p), PHASE_VALIDATE);
+        const struct note *n = note_find(&validate->reasons, "validate_limit");
+        cr_expect_eq(n != NULL, cases[i].told, "case %zu", i);
+        cr_expect_leq(validate->hours * 10000, cases[i].told ? cases[i].limit : 14 * 24 * 10000, "case %zu: %f h", i,
+                      validate->hours);
+        cr_expect(!cases[i].told || (validate->hours + 24) * 10000 > cases[i].limit, "case %zu: no day too few", i);
+        done();
+    }
+}
+
+/* Debugging belongs on one machine, whatever the cluster that trains. */
+Test(rules, develop_stands_on_one_machine)
+{
+    market(PRICES HOURLY("100"));
+    only_clusters();
+    work_for(2000);
+    overrides[1].value = 0.35;
+    w.priority = PRIORITY_FASTEST;
+    w.constraints.team = TEAM_SLURM;
+    struct plan p = plan_it();
+    for (size_t i = 0; i < p.n_options; i++) {
+        const struct phase *develop = phase_at(&p.options[i], PHASE_DEVELOP),
+                           *train = phase_at(&p.options[i], PHASE_TRAIN);
+        cr_expect_leq(develop->gpus, 8);
+        cr_expect_geq(train->gpus, 16);
+        cr_expect_gt(develop->hours, 0);
+    }
+    done();
+}
+
+/* Training is every run, the restarts among them; runs side by side take as many fewer days. */
+Test(rules, train_is_every_run_and_its_restarts)
+{
+    double hours[4];
+    for (int i = 0; i < 4; i++) {
+        market(PRICES HOURLY("100"));
+        work_for(20);
+        w.training.runs = i == 0 ? 1 : 6;
+        overrides[0].value = i == 3 ? 2 : i == 2 ? 1 : 0; /* of the failures, checkpoints and evaluation expected */
+        struct plan p = plan_it();
+        hours[i] = phase_at(first(&p), PHASE_TRAIN)->hours;
+        done();
+    }
+    cr_expect_float_eq(hours[0], 20, 1e-6);
+    cr_expect_float_eq(hours[1], 120, 1e-6);
+    cr_expect_gt(hours[2], hours[1], "what is lost is done again: %f", hours[2]);
+    cr_expect_float_eq(hours[3] - hours[1], 2 * (hours[2] - hours[1]), 1e-6);
+}
+
+/* A further node costs as much as the first: nodes are the larger part of a cluster's bill, and the fabric, its storage
+ * and its operation come on top. */
+Test(rules, each_further_node_costs_as_the_first)
+{
+    int64_t compute[3] = {0};
+    double hours[3];
+    for (int i = 0; i < 3; i++) {
+        market(PRICES HOURLY("100") "f,network,,ib,idc,monthly,1,CNY,node_month,900,no,," TODAY
+                                    "o,operations,,slurm,idc,monthly,1,CNY,month,5000,no,," TODAY
+                                    "s,software,,slurm,idc,monthly,1,CNY,node_month,300,no,," TODAY);
+        only_clusters();
+        w.constraints.kinds[KIND_SINGLE_MACHINE] = i == 0;
+        w.constraints.kinds[KIND_SMALL_CLUSTER] = i > 0;
+        work_for(900);
+        w.priority = PRIORITY_FASTEST;
+        w.constraints.team = TEAM_SLURM;
+        w.constraints.max_nodes = i == 0 ? 1 : 2 * i;
+        struct plan p = plan_it();
+        const struct option *o = first(&p);
+        const struct phase *train = phase_at(o, PHASE_TRAIN);
+        const int nodes = i == 0 ? 1 : 2 * i;
+        cr_assert_eq(train->gpus, 8 * nodes);
+        hours[i] = ceil(train->hours);
+        const struct cost_line *l = line_at(o, MODE_HOURLY, SECTION_COMPUTE);
+        compute[i] = (int64_t)(hours[i] * nodes) * 10000;
+        cr_expect_eq(l->minor, compute[i], "%d nodes: %ld", nodes, (long)l->minor);
+        cr_expect_eq(o->cost.by_section[SECTION_NETWORK] > 0, i > 0);
+        cr_expect_eq(o->cost.by_section[SECTION_SOFTWARE] > 0, i > 0);
+        cr_expect_eq(o->cost.by_section[SECTION_OPERATIONS] > 0, i > 0);
+        done();
+    }
+    cr_expect_lt(hours[1], hours[0]);
+}
+
 Test(rules, team_ceiling)
 {
     market(PRICES HOURLY("100"));
