@@ -238,6 +238,40 @@ static void encode_finish(struct encode *e, const struct finish *f)
     jw_end_object(w);
 }
 
+static void encode_change(struct encode *e, const struct change *c)
+{
+    struct jw *w = &e->w;
+    jw_object(w, NULL);
+    jw_string(w, "input", c->input);
+    switch (c->kind) {
+    case CHANGE_NULL:
+        jw_null(w, "value");
+        break;
+    case CHANGE_NUMBER:
+        jw_number(w, "value", c->number);
+        break;
+    case CHANGE_TEXT:
+        jw_string(w, "value", c->text);
+        break;
+    case CHANGE_BOOL:
+        jw_bool(w, "value", c->number > 0);
+        break;
+    case CHANGE_DATE:
+        jw_date(w, "value", c->date);
+        break;
+    case CHANGE_MONEY:
+        jw_money(w, "value", c->minor, e->currency);
+        break;
+    case CHANGE_LIST:
+        jw_array(w, "value");
+        for (size_t i = 0; i < c->n_list; i++)
+            jw_string(w, NULL, c->list[i]);
+        jw_end_array(w);
+        break;
+    }
+    jw_end_object(w);
+}
+
 void encode_relaxations(struct encode *e, const struct relaxation_list *list)
 {
     struct jw *w = &e->w;
@@ -254,6 +288,11 @@ void encode_relaxations(struct encode *e, const struct relaxation_list *list)
         else
             jw_null(w, "total_cost_to_finish");
         jw_date(w, "finish_on", r->priced ? r->finish_on : DATE_NONE);
+        jw_array(w, "changes");
+        for (size_t k = 0; k < r->n_changes; k++)
+            encode_change(e, &r->changes[k]);
+        jw_end_array(w);
+        jw_bool(w, "exact", r->exact);
         jw_end_object(w);
     }
     jw_end_array(w);

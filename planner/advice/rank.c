@@ -245,22 +245,36 @@ static bool alike(const struct draft *x, const struct draft *y)
            (a->units < 2 || x->kind == KIND_UNIVERSITY_TIME || a->offer->sku->network == b->offer->sku->network);
 }
 
+/* The least cost and the soonest finish of a kind: its own options are measured by them, whatever stands beside. */
+struct scale {
+    double least, soonest;
+};
+
+static void scales_of(const struct option_list *l, struct scale ret[KIND_COUNT])
+{
+    for (int k = 0; k < KIND_COUNT; k++)
+        ret[k] = (struct scale){INFINITY, INFINITY};
+    for (size_t i = 0; i < l->n; i++) {
+        struct scale *s = &ret[l->items[i]->kind];
+        s->least = fmin(s->least, (double)l->items[i]->base->total);
+        s->soonest = fmin(s->soonest, l->items[i]->base->schedule.finish_days);
+    }
+}
+
 void rank_prune(struct build *b, struct option_list *l)
 {
-    double least = INFINITY, soonest = INFINITY;
+    struct scale scales[KIND_COUNT];
     size_t kept = 0, most = (size_t)b->a.options_per_kind;
+    scales_of(l, scales);
     for (size_t i = 0; i < l->n; i++) {
-        least = fmin(least, (double)l->items[i]->base->total);
-        soonest = fmin(soonest, l->items[i]->base->schedule.finish_days);
-    }
-    for (size_t i = 0; i < l->n; i++) {
+        const struct draft *d = l->items[i];
+        const struct scale *s = &scales[d->kind];
         size_t better = 0;
-        double mine = worth(b, l->items[i], least, soonest);
+        double mine = worth(b, d, s->least, s->soonest);
         for (size_t j = 0; j < l->n; j++) {
-            double other =
-                j == i || l->items[j]->kind != l->items[i]->kind ? -1 : worth(b, l->items[j], least, soonest);
+            double other = j == i || l->items[j]->kind != d->kind ? -1 : worth(b, l->items[j], s->least, s->soonest);
             bool beats = other > mine || (j < i && other >= mine);
-            better += !beats ? 0 : alike(l->items[i], l->items[j]) ? most : 1;
+            better += !beats ? 0 : alike(d, l->items[j]) ? most : 1;
         }
         l->items[i]->surplus = better >= most;
     }

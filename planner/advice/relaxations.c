@@ -1,312 +1,153 @@
 /* relaxations.c — the smallest single changes that make a kind of supply work, or the job much cheaper.
  *
- * Found by planning again, never by phrase: each attempt changes one thing of the workload, and is kept with its new
- * cost and date when the plan of it is feasible. More days and more money need no new plan: they are read from the
- * option that misses them. The number of new plans is bounded, nearest changes first.
+ * Found by planning again, never by phrase: each attempt (changes.h) changes one thing of the request and is kept with
+ * its new cost and date when the plan of it is feasible. How many days or how much money are missing is found the same
+ * way: the least that is enough, one day or one hundred less is not. The number of new plans is bounded, nearest
+ * changes first; where nothing at all is feasible they are searched as widely as the plan itself.
  */
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/changes.h"
 #include "planner/advice/follow.h"
 #include "planner/advice/replan.h"
 #include "planner/market/market_index.h"
 
-enum { REPLANS_MAX = 6, PER_KIND_MAX = 2, SPOT_SKUS_MAX = 32 };
-
-/* The 80th percentile lies this far from the median towards the 90th in a normal distribution: 0.8416 / 1.2816. */
-static const double P80_OF_P90 = 0.6567;
-
-/* Changes one thing; false where there is nothing to change. */
-typedef bool change(struct workload *w, const struct build *b);
-
-static bool to_method(struct workload *w, enum method m)
-{
-    w->training.method = m;
-    return true;
-}
-
-static bool use_lora(struct workload *w, const struct build *b)
-{
-    return b->trains && w->training.method == METHOD_FULL_FINETUNE && to_method(w, METHOD_LORA);
-}
-
-static bool use_qlora(struct workload *w, const struct build *b)
-{
-    return b->trains && (w->training.method == METHOD_FULL_FINETUNE || w->training.method == METHOD_LORA) &&
-           to_method(w, METHOD_QLORA);
-}
-
-static bool use_bf16(struct workload *w, const struct build *b)
-{
-    const enum precision p = w->training.precision;
-    w->training.precision = PREC_BF16;
-    return b->trains && (p == PREC_FP32 || p == PREC_TF32);
-}
-
-static bool use_8bit_optimizer(struct workload *w, const struct build *b)
-{
-    const enum optimizer o = w->training.optimizer;
-    w->training.optimizer = OPT_ADAMW_8BIT;
-    return b->trains && (o == OPT_UNSTATED || o == OPT_ADAMW) &&
-           (w->training.method == METHOD_FULL_FINETUNE || w->training.method == METHOD_PRETRAIN);
-}
-
-static bool use_8bit_weights(struct workload *w, const struct build *b)
-{
-    const enum weight_format f = w->serving.weight_format;
-    const bool whole = f == WF_BF16 || f == WF_FP16 || f == WF_FP32;
-    const double bits = whole ? 16 : w->serving.weight_bits;
-    w->serving.weight_bits = bits > 8 || bits <= 0 ? 8 : 4;
-    w->serving.weight_format = WF_UNSTATED;
-    return b->serves && bits > 4;
-}
-
-/* The targets that no machine keeps are let go as far as the best of them reaches. */
-static bool slower_answers(struct workload *w, const struct build *b)
-{
-    const struct note *miss = &b->reserve.why_not;
-    double best = 0;
-    for (unsigned i = 0; miss->code && i < miss->n_args; i++)
-        best = strcmp(miss->args[i].name, "best") == 0 ? miss->args[i].number : best;
-    const bool token = miss->code && strcmp(miss->code, "serving_tpot_missed") == 0;
-    const bool first = miss->code && strcmp(miss->code, "serving_ttft_missed") == 0;
-    if (token)
-        w->serving.tpot_ms = ceil(best);
-    if (first)
-        w->serving.ttft_ms = ceil(best);
-    return token || first;
-}
-
-/* The job without what follows it: the customer says so, and the plan says that it is left out. */
-static bool without_serving(struct workload *w, const struct build *b)
-{
-    w->serving.months_stated = true;
-    w->serving.months = 0;
-    return b->trains;
-}
-
-static bool halve_sequence(struct workload *w, const struct build *b)
-{
-    w->training.seq_len /= 2;
-    return b->trains && w->training.seq_len >= 512 && w->training.method != METHOD_CUSTOM;
-}
-
-static bool any_city(struct workload *w, const struct build *b)
-{
-    (void)b;
-    const bool bound = w->constraints.city != NULL;
-    w->constraints.city = NULL;
-    return bound;
-}
-
-static bool desensitise(struct workload *w, const struct build *b)
-{
-    w->constraints.can_desensitise = TRI_YES;
-    return b->market.data_at_home;
-}
-
-static bool allow_spot(struct workload *w, const struct build *b)
-{
-    const bool allowed = w->constraints.allow_spot;
-    w->constraints.allow_spot = true;
-    return b->trains && !allowed;
-}
-
-static bool any_card(struct workload *w, const struct build *b)
-{
-    (void)b;
-    const bool bound = w->constraints.n_gpus > 0;
-    w->constraints.n_gpus = 0;
-    return bound;
-}
-
-static bool any_provider(struct workload *w, const struct build *b)
-{
-    (void)b;
-    const bool bound = w->constraints.n_providers > 0;
-    w->constraints.n_providers = 0;
-    return bound;
-}
-
-static bool with_operators(struct workload *w, const struct build *b)
-{
-    const enum team t = w->constraints.team;
-    w->constraints.team = TEAM_SLURM;
-    (void)b;
-    return t == TEAM_NONE || t == TEAM_SINGLE_NODE;
-}
-
-static bool side_by_side(struct workload *w, const struct build *b)
-{
-    w->training.parallel_runs = 2;
-    return b->trains && b->training.parallel_runs < 2 && b->training.runs >= 2;
-}
-
-/* Half of the runs without sensitive data; one run is first cut into two of half the work. */
-static bool share_runs(struct workload *w, const struct build *b)
-{
-    struct training *t = &w->training;
-    if (!b->trains || b->shareable_runs > 0)
-        return false;
-    if (b->training.runs < 2) {
-        t->tokens /= 2;
-        t->samples /= 2;
-        t->steps /= 2;
-        t->runs = 2;
-    }
-    t->parallel_runs = t->parallel_runs > 1 ? t->parallel_runs : 0;
-    t->shareable_runs = t->runs / 2;
-    return true;
-}
-
-/* What a refusal or a missed limit asks for. */
 enum {
-    NEED_MEMORY = 1 << 0,
-    NEED_DATA = 1 << 1,
-    NEED_SUPPLY = 1 << 2,
-    NEED_TEAM = 1 << 3,
-    NEED_RUNS = 1 << 4,
-    NEED_TIME = 1 << 5,
-    NEED_MONEY = 1 << 6,
-    NEED_LOAD = 1 << 7, /* the service finds no machines */
-    NEED_BURST = 1 << 8
+    REPLANS_MAX = 6, /* of attempts, all kinds together */
+    REPLANS_MAX_NOTHING = 12,
+    PER_KIND_MAX = 2,
+    PER_KIND_MAX_NOTHING = 4,
+    MORE_TRIES_MAX = 24, /* of one number of days or sum of money */
+    SPOT_SKUS_MAX = 32,
+    SCRATCH_BYTES = 64 << 20
 };
 
-static const struct need {
-    const char *code;
-    unsigned needs;
-} needs_of_code[] = {
-    {"memory_wall", NEED_MEMORY | NEED_SUPPLY},
-    {"host_memory", NEED_MEMORY | NEED_SUPPLY},
-    {"data_sensitive", NEED_DATA},
-    {"nothing_to_burst", NEED_RUNS | NEED_DATA | NEED_BURST},
-    {"city_without_supply", NEED_SUPPLY},
-    {"no_offer", NEED_SUPPLY},
-    {"no_line", NEED_SUPPLY},
-    {"no_university_offer", NEED_SUPPLY},
-    {"university_too_few_machines", NEED_SUPPLY},
-    {"price_missing", NEED_SUPPLY},
-    {"serving_exceeds_machine", NEED_MEMORY},
-    {"reserve_missing", NEED_LOAD | NEED_SUPPLY},
-    {"serving_no_memory", NEED_LOAD | NEED_SUPPLY},
-    {"serving_ttft_missed", NEED_LOAD | NEED_SUPPLY},
-    {"serving_tpot_missed", NEED_LOAD | NEED_SUPPLY},
-    {"more_than_listed", NEED_LOAD | NEED_SUPPLY},
-    {"team_ceiling", NEED_TEAM},
-    {"beyond_horizon", NEED_TIME},
-    {"deadline_missed", NEED_TIME},
-    {"budget_exceeded", NEED_MONEY},
-};
-
-/* Nearest first: what changes the least of the request. */
-static const struct attempt {
-    const char *code, *text;
-    unsigned helps;
-    change *apply;
-} attempts[] = {
-    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, desensitise},
-    {"shareable_runs", "relax_shareable_runs", NEED_BURST, share_runs},
-    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, side_by_side},
-    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_bf16},
-    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, use_8bit_optimizer},
-    {"weight_bits", "relax_weight_bits", NEED_MEMORY | NEED_MONEY | NEED_LOAD, use_8bit_weights},
-    {"slower_answers", "relax_slower_answers", NEED_LOAD, slower_answers},
-    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_lora},
-    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_qlora},
-    {"spot", "relax_spot", NEED_MONEY, allow_spot},
-    {"card_up", "relax_card_up", NEED_MEMORY | NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_card},
-    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_city},
-    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_provider},
-    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, with_operators},
-    {"seq_len", "relax_seq_len", NEED_MEMORY, halve_sequence},
-    {"without_serving", "relax_without_serving", NEED_LOAD, without_serving},
-};
+/* Money is asked for in hundreds. */
+static const int64_t BUDGET_STEP_MINOR = 10000;
 
 struct search {
     struct build *b;
     struct plan *plan;
+    struct arena *scratch; /* of one re-plan at a time */
     struct err *err;
     double saving_least; /* share that a change must save to be worth naming beside a feasible option */
+    bool lean;           /* something is feasible: what is not matters less, where physics has to be asked again */
     int replans;
-    const struct attempt
-        *near; /* the first change that lifts the rule of this kind but misses the date or the budget */
-    struct replan near_plan;
+    /* the first change that lifts the rule of this kind but misses the date or the budget, and what it comes to */
+    const struct attempt *near;
+    int64_t near_total;
+    date_t near_finish_on;
 };
 
-static struct relaxation *add(struct build *b, struct relaxation_list *l, const char *code, const char *text,
-                              int64_t total, date_t finish_on)
+/* What one changed request comes to: the option it is told by. */
+struct found {
+    bool feasible, exact;
+    int64_t total;
+    date_t finish_on;
+    const struct gpu *gpu; /* NULL: nothing on offer */
+};
+
+static struct relaxation *add(struct search *s, struct relaxation_list *l, const char *code, const char *text,
+                              int64_t total, date_t finish_on, bool exact)
 {
-    struct relaxation *r = arena_push(b->arena, l);
-    if (!r)
+    struct relaxation *r = arena_push(s->b->arena, l);
+    if (!r) {
+        err_set(s->err, ERR_NOMEM, "relaxations do not fit");
         return NULL;
-    *r = (struct relaxation){.code = code, .priced = true, .total = total, .finish_on = finish_on};
+    }
+    *r = (struct relaxation){.code = code, .priced = true, .total = total, .finish_on = finish_on, .exact = exact};
     r->text = (struct note){.code = text, .short_by = NAN};
     note_date(note_money(&r->text, "total", total), "finish", finish_on);
     return r;
 }
 
-static bool differs(double a, double b)
+static void take_changes(struct relaxation *r, const struct changing *c)
 {
-    return a < b || a > b;
+    memcpy(r->changes, c->changes, sizeof r->changes);
+    r->n_changes = c->n;
+}
+
+/* The changed request planned again for the kinds of the mask. cheapest: told by its cheapest option, not its first.
+ * -1: no memory; a change that physics refuses is no way out. */
+static int plan_again(struct search *s, const struct workload *w, unsigned kinds, bool cheapest, struct found *ret)
+{
+    const bool lean = s->lean && !replan_same_physics(s->b, w);
+    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
+    struct replan r;
+    *ret = (struct found){.exact = !lean};
+    arena_reset(s->scratch);
+    s->replans++;
+    if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0)
+        return s->err->code == ERR_NOMEM ? -1 : 0;
+    const struct draft *best = r.draft;
+    for (size_t i = 0; cheapest && i < r.n_all; i++)
+        if (r.all[i]->option->feasible && r.all[i]->option->cost.total < best->option->cost.total)
+            best = r.all[i];
+    if (best == NULL)
+        return 0;
+    const struct option *o = best->option;
+    *ret = (struct found){o->feasible, !lean, o->cost.total, o->finish.finish_on, best->shape.gpu};
+    return 0;
 }
 
 /* What was changed, as the words of the relaxation name it. */
-static void say_change(struct note *n, const struct workload *w, const struct workload *was)
+static void say_change(const struct search *s, struct note *n, const struct changing *c)
 {
-    if (w->training.seq_len != was->training.seq_len)
-        note_num(n, "seq_len", w->training.seq_len);
-    if (differs(w->serving.weight_bits, was->serving.weight_bits))
-        note_num(n, "bits", w->serving.weight_bits);
-    if (differs(w->serving.ttft_ms, was->serving.ttft_ms) || differs(w->serving.tpot_ms, was->serving.tpot_ms))
-        note_num(note_num(n, "ttft_ms", w->serving.ttft_ms), "tpot_ms", w->serving.tpot_ms);
-    if (w->training.shareable_runs != was->training.shareable_runs)
-        note_num(note_num(n, "runs", w->training.runs), "shareable", w->training.shareable_runs);
+    const struct workload *was = s->b->workload;
+    if (c->w->training.seq_len != was->training.seq_len)
+        note_num(n, "seq_len", c->figure);
+    else if (c->w->training.shareable_runs != was->training.shareable_runs)
+        note_num(note_num(n, "runs", c->w->training.runs), "shareable", c->w->training.shareable_runs);
+    else if (c->figure > 0)
+        note_num(note_num(n, "bits", c->figure), "host_gb", c->figure);
+    else
+        note_num(note_num(n, "ttft_ms", c->w->serving.ttft_ms), "tpot_ms", c->w->serving.tpot_ms);
+}
+
+static int keep(struct search *s, const struct attempt *a, const struct changing *c, const struct found *f,
+                int64_t saves_from, struct relaxation_list *to)
+{
+    struct relaxation *r = add(s, to, a->code, a->text, f->total, f->finish_on, f->exact);
+    if (!r)
+        return -1;
+    take_changes(r, c);
+    if (saves_from > 0)
+        note_money(&r->text, "saving", saves_from - f->total);
+    say_change(s, &r->text, c);
+    note_text(&r->text, "gpu", f->gpu->name);
+    return 0;
 }
 
 /* One attempt planned again for the kinds of the mask; *ret_found when it is feasible (and cheap enough: most). */
-static int attempt_one(struct search *s, const struct attempt *a, unsigned kinds, int64_t most,
-                       struct relaxation_list *to, bool *ret_found)
+static int attempt_one(struct search *s, const struct attempt *a, const struct note_list *reasons, unsigned kinds,
+                       int64_t most, struct relaxation_list *to, bool *ret_found)
 {
     struct workload *w = arena_alloc(s->b->arena, sizeof *w);
-    struct replan r;
+    struct changing c = {.b = s->b, .reasons = reasons, .w = w};
+    struct found f;
     *ret_found = false;
     if (!w)
         return err_set(s->err, ERR_NOMEM, "no room to plan again");
     *w = *s->b->workload;
-    if (!a->apply(w, s->b))
-        return 0;
-    if (most > 0)
-        w->priority = PRIORITY_CHEAPEST; /* a saving is looked for */
-    s->replans++;
-    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = true};
-    if (replan_make(s->b, &ask, s->b->arena, &r, s->err))
-        return s->err->code == ERR_NOMEM ? -1 : 0; /* a change that physics refuses is no way out */
-    if (!r.feasible && r.draft && !s->near) {
-        s->near = a;
-        s->near_plan = r;
+    if (!a->apply(&c))
+        return c.failed ? err_set(s->err, ERR_NOMEM, "no room to plan again") : 0;
+    if (plan_again(s, w, kinds, most > 0, &f) != 0)
+        return -1;
+    if (f.feasible && c.n == 0) { /* any card would do: is the one that it takes enough? */
+        changes_add_gpu(&c, f.gpu);
+        if (c.failed || plan_again(s, w, kinds, most > 0, &f) != 0)
+            return err_set(s->err, ERR_NOMEM, "no room to plan again");
     }
-    if (!r.feasible || (most > 0 && r.total > most))
+    if (!f.feasible && f.gpu && !s->near) {
+        s->near = a;
+        s->near_total = f.total;
+        s->near_finish_on = f.finish_on;
+    }
+    if (!f.feasible || (most > 0 && f.total > most))
         return 0;
     *ret_found = true;
-    struct relaxation *found = add(s->b, to, a->code, a->text, r.total, r.finish_on);
-    if (!found)
-        return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
-    if (most > 0)
-        note_money(&found->text, "saving", s->plan->options[0].cost.total - r.total);
-    say_change(&found->text, w, s->b->workload);
-    if (r.draft)
-        note_text(&found->text, "gpu", r.draft->shape.gpu->name);
-    return 0;
-}
-
-static unsigned needs_of(const struct note_list *reasons)
-{
-    unsigned needs = 0;
-    for (size_t i = 0; i < reasons->n; i++)
-        for (size_t k = 0; k < sizeof needs_of_code / sizeof *needs_of_code; k++)
-            if (strcmp(reasons->items[i].code, needs_of_code[k].code) == 0)
-                needs |= needs_of_code[k].needs;
-    return needs;
+    return keep(s, a, &c, &f, most > 0 ? s->plan->options[0].cost.total : 0, to);
 }
 
 /* The option's only missed limit; NULL where it misses none or both. */
@@ -317,60 +158,144 @@ static const char *only_limit(const struct option *o)
     return late == dear ? NULL : late ? "deadline_missed" : "budget_exceeded";
 }
 
-/* Later by so many days, or so much more money: of the kind's options the one that misses by least. */
-static int add_more(struct search *s, enum option_kind kind, struct relaxation_list *to)
+/* More of one thing, in steps: days, or hundreds of the budget. */
+struct more {
+    struct search *s;
+    enum option_kind kind;
+    bool money;
+    struct workload *w;
+    int64_t enough;     /* steps; 0 = none known */
+    int64_t too_few;    /* most steps known not to be enough */
+    struct found found; /* of `enough` */
+    struct changing c;
+};
+
+static int64_t more_budget(const struct more *m, int64_t steps)
 {
-    const struct option *soonest = NULL, *cheapest = NULL;
+    return m->s->b->budget_minor + steps * BUDGET_STEP_MINOR;
+}
+
+static int try_more(struct more *m, int64_t steps)
+{
+    struct found f;
+    const struct build *b = m->s->b;
+    *m->w = *b->workload;
+    m->c = (struct changing){.b = b, .w = m->w};
+    if (m->money)
+        changes_set_budget(&m->c, more_budget(m, steps));
+    else
+        changes_set_deadline(&m->c, b->start + b->deadline_day + (date_t)steps);
+    if (plan_again(m->s, m->w, 1u << m->kind, false, &f) != 0)
+        return -1;
+    if (f.feasible) {
+        m->enough = steps;
+        m->found = f;
+    } else {
+        m->too_few = steps;
+    }
+    return 0;
+}
+
+/* The least that is enough: at the guess, then in ever larger steps away from it until both ends are known, then
+ * half-way between them. */
+static int find_least(struct more *m, int64_t guess, int64_t most)
+{
+    int64_t next = guess, stride = 1;
+    for (int tries = 0; tries < MORE_TRIES_MAX && next <= most; tries++) {
+        if (try_more(m, next) != 0)
+            return -1;
+        if (m->enough > 0 && m->enough - m->too_few <= 1)
+            return 0;
+        if (m->enough == 0)
+            next = m->too_few + stride;
+        else if (m->too_few == 0 && m->enough - stride > 0)
+            next = m->enough - stride;
+        else
+            next = (m->enough + m->too_few) / 2;
+        stride *= 2;
+    }
+    return 0;
+}
+
+/* Later by so many days, or so much more money: the least that makes the kind feasible. */
+static int add_more(struct search *s, enum option_kind kind, bool money, struct relaxation_list *to)
+{
+    const char *limit = money ? "budget_exceeded" : "deadline_missed";
+    double guess = INFINITY;
+    struct more m = {.s = s, .kind = kind, .money = money};
     for (size_t i = 0; i < s->plan->n_options; i++) {
         const struct option *o = &s->plan->options[i];
-        const char *limit = o->kind == kind && !o->feasible ? only_limit(o) : NULL;
-        if (limit && limit[0] == 'd' && (!soonest || o->finish.high_days < soonest->finish.high_days))
-            soonest = o;
-        if (limit && limit[0] == 'b' && (!cheapest || o->cost.high < cheapest->cost.high))
-            cheapest = o;
+        const char *only = o->kind == kind && !o->feasible ? only_limit(o) : NULL;
+        if (only && strcmp(only, limit) == 0)
+            guess = fmin(guess, money ? ceil((double)(o->cost.high - s->b->budget_minor) / (double)BUDGET_STEP_MINOR)
+                                      : o->finish.confident_days - (s->b->deadline_day + 1));
     }
-    if (soonest) {
-        const struct finish *f = &soonest->finish;
-        const int days = (int)ceil(f->expected_days + (f->high_days - f->expected_days) * P80_OF_P90);
-        struct relaxation *r =
-            add(s->b, to, "later_deadline", "relax_later_deadline", soonest->cost.total, f->finish_on);
-        if (!r)
-            return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
-        note_num(&r->text, "days", days - 1 - s->b->deadline_day);
-        note_date(&r->text, "deadline", s->b->start + days - 1);
-    }
-    if (cheapest) {
-        struct relaxation *r =
-            add(s->b, to, "more_budget", "relax_more_budget", cheapest->cost.total, cheapest->finish.finish_on);
-        if (!r)
-            return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
-        note_money(&r->text, "more", cheapest->cost.high - s->b->budget_minor);
-        note_money(&r->text, "budget", cheapest->cost.high);
-    }
+    if (isinf(guess))
+        return 0;
+    m.w = arena_alloc(s->b->arena, sizeof *m.w);
+    if (!m.w)
+        return err_set(s->err, ERR_NOMEM, "no room to plan again");
+    const double most = money ? 1e9 : s->b->a.horizon_days;
+    if (find_least(&m, (int64_t)fmax(1, guess), (int64_t)most) != 0)
+        return -1;
+    if (m.enough == 0)
+        return 0;
+    if (try_more(&m, m.enough) != 0) /* its record is the last one made */
+        return -1;
+    struct relaxation *r =
+        add(s, to, money ? "more_budget" : "later_deadline", money ? "relax_more_budget" : "relax_later_deadline",
+            m.found.total, m.found.finish_on, m.found.exact);
+    if (!r)
+        return -1;
+    take_changes(r, &m.c);
+    if (money)
+        note_money(note_money(&r->text, "more", m.enough * BUDGET_STEP_MINOR), "budget", more_budget(&m, m.enough));
+    else
+        note_date(note_num(&r->text, "days", (double)m.enough), "deadline",
+                  s->b->start + s->b->deadline_day + (date_t)m.enough);
     return 0;
 }
 
 /* No single change is enough: what comes nearest, and what it comes to. */
 static int add_near(struct search *s, struct relaxation_list *to)
 {
-    struct relaxation *r = add(s->b, to, s->near->code, "relax_not_enough", s->near_plan.total, s->near_plan.finish_on);
+    struct relaxation *r = add(s, to, s->near->code, "relax_not_enough", s->near_total, s->near_finish_on, false);
     if (!r)
-        return err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+        return -1;
     note_text(&r->text, "change", s->near->code);
     return 0;
 }
 
+static bool has_code(const struct relaxation_list *l, const char *code)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->items[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+/* A smaller change of the same kind is there already. */
+static bool is_more_of_the_same(const struct relaxation_list *l, const char *code)
+{
+    return has_code(l, code) || (strcmp(code, "qlora") == 0 && has_code(l, "lora"));
+}
+
 static int relax_kind(struct search *s, struct infeasible_kind *miss, int replans_most)
 {
-    const unsigned needs = needs_of(&miss->reasons);
+    const unsigned needs = changes_needs(&miss->reasons);
+    const size_t most = s->lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
+    const int before = s->replans;
     s->near = NULL;
-    if (add_more(s, miss->kind, &miss->relaxations))
+    if (add_more(s, miss->kind, false, &miss->relaxations) || add_more(s, miss->kind, true, &miss->relaxations))
         return -1;
-    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+    s->replans = before; /* they cost little: nothing of the physics is asked again */
+    for (size_t i = 0; i < changes_n_attempts; i++) {
+        const struct attempt *a = &changes_attempts[i];
         bool found;
-        if (!(attempts[i].helps & needs) || miss->relaxations.n >= PER_KIND_MAX || s->replans >= replans_most)
+        if (!(a->helps & needs) || miss->relaxations.n >= most || s->replans >= replans_most ||
+            is_more_of_the_same(&miss->relaxations, a->code))
             continue;
-        if (attempt_one(s, &attempts[i], 1u << miss->kind, 0, &miss->relaxations, &found))
+        if (attempt_one(s, a, &miss->reasons, 1u << miss->kind, 0, &miss->relaxations, &found))
             return -1;
     }
     if (miss->relaxations.n == 0 && s->near && add_near(s, &miss->relaxations))
@@ -429,13 +354,12 @@ static int64_t most_for(const struct search *s, unsigned kinds, double share)
     return share > 0 ? most : most - 1;
 }
 
-static int attempt_named(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to,
-                         bool *ret_found)
+static int attempt_named(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to)
 {
-    *ret_found = false;
-    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
-        if (strcmp(attempts[i].code, code) == 0)
-            return attempt_one(s, &attempts[i], kinds, most, to, ret_found);
+    bool found;
+    for (size_t i = 0; i < changes_n_attempts; i++)
+        if (strcmp(changes_attempts[i].code, code) == 0)
+            return attempt_one(s, &changes_attempts[i], NULL, kinds, most, to, &found);
     return 0;
 }
 
@@ -449,35 +373,45 @@ static int relax_cost(struct search *s, const struct draft *d)
     const unsigned one_machine = 1u << KIND_SINGLE_MACHINE, kind = 1u << best->kind;
     const struct offer *offer = d->groups[d->train_group].offer;
     const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
-    bool found;
     /* A gentler method is worth saying whatever it saves; the others only where they save much. */
-    if (attempt_named(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations, &found))
+    if (attempt_named(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations))
         return -1;
     if (spot_is_sold(s->b, offer->sku->gpu) &&
-        attempt_named(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations, &found))
+        attempt_named(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations))
         return -1;
     if (cheaper_elsewhere(s, offer) &&
-        attempt_named(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations, &found))
+        attempt_named(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations))
         return -1;
+    return 0;
+}
+
+static int relax_all(struct search *s, const struct option_list *ranked)
+{
+    const int all = s->lean ? REPLANS_MAX : REPLANS_MAX_NOTHING;
+    if (relax_cost(s, ranked->n > 0 ? ranked->items[0] : NULL))
+        return -1;
+    for (size_t i = 0; i < s->plan->n_infeasible; i++) {
+        /* What is left is shared out, so that no kind goes without a try. */
+        const int left = (int)(s->plan->n_infeasible - i);
+        if (relax_kind(s, &s->plan->infeasible[i], s->replans + (all - s->replans + left - 1) / left))
+            return -1;
+    }
     return 0;
 }
 
 int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
     const struct param *saving = param_find(&b->params, "relaxation_saving_share");
-    struct search s = {.b = b, .plan = plan, .err = err};
+    struct search s = {.b = b, .plan = plan, .err = err, .lean = plan->recommended != NULL};
     if (!saving)
         return err_set(err, ERR_NOT_FOUND, "assumption relaxation_saving_share is missing");
     if (b->lean)
         return 0;
     s.saving_least = saving->value;
-    if (relax_cost(&s, ranked->n > 0 ? ranked->items[0] : NULL))
-        return -1;
-    for (size_t i = 0; i < plan->n_infeasible; i++) {
-        /* What is left is shared out, so that no kind goes without a try. */
-        const int left = (int)(plan->n_infeasible - i);
-        if (relax_kind(&s, &plan->infeasible[i], s.replans + (REPLANS_MAX - s.replans + left - 1) / left))
-            return -1;
-    }
-    return 0;
+    s.scratch = arena_new(SCRATCH_BYTES);
+    if (!s.scratch)
+        return err_set(err, ERR_NOMEM, "no room to plan again");
+    const int rc = relax_all(&s, ranked);
+    arena_free(s.scratch);
+    return rc;
 }

@@ -63,6 +63,12 @@ static bool reserve_moves(const struct build *b, const struct reprice *r)
     return b->n_alternatives > 0 || (o != NULL && strcmp(o->sku->id, r->id) == 0);
 }
 
+bool replan_same_physics(const struct build *b, const struct workload *changed)
+{
+    double work;
+    return same_physics(b->workload, changed, &work);
+}
+
 static double times_the_runs(const struct build *from, const struct build *to)
 {
     return (double)to->training.runs / from->training.runs;
@@ -115,6 +121,8 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     ret->total = d->option->cost.total;
     ret->finish_on = d->option->finish.finish_on;
     ret->draft = d;
+    ret->all = c.list.items;
+    ret->n_all = c.list.n;
     return 0;
 }
 

@@ -23,12 +23,17 @@ struct replan {
     int64_t total; /* minor units */
     date_t finish_on;
     const struct draft *draft; /* the first in the order, with its option; NULL = nothing on offer */
-    int effort;                /* about how many drafts it reckoned */
+    struct draft **all;        /* the whole order */
+    size_t n_all;
+    int effort; /* about how many drafts it reckoned */
 };
 
 /* What it finds lives in `arena`, which may be another than the plan's. Errors as plan_make. */
 int replan_make(const struct build *b, const struct replan_ask *ask, struct arena *arena, struct replan *ret,
                 struct err *err);
+
+/* Is the physics of the plan that of the changed request too, so that planning it as widely costs little? */
+bool replan_same_physics(const struct build *b, const struct workload *changed);
 
 /* Would a customer call the two the same offer: kind, supplier's machines for the runs (and the burst) and how many. A
  * service is the same offer on more or fewer of the same machines. */

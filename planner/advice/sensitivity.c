@@ -174,6 +174,8 @@ static void tell(const struct sweep *s, const struct walk *w, struct plan *plan)
     const double beyond = factor_at(w, turn), before = factor_at(w, turn - 1);
     *r = (struct sensitivity){.input = l->path, .unit = l->unit, .now = l->now, .confirmed = confirmed};
     r->turning_point = l->whole ? round(l->now * beyond) : l->now * (beyond + before) / 2;
+    if (l->kind == LEVER_WORK)
+        r->turning_point = round(r->turning_point);
     if (confirmed && w->then_feasible) {
         memcpy(r->recommended_then, w->then_label, sizeof r->recommended_then);
         r->title_then = w->then_title;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { SOBOL_POINTS = 256, SOBOL_DIMENSIONS = 21 };
+enum { SOBOL_POINTS = 256, SOBOL_DIMENSIONS = 29 };
 
 /* ret[i]: coordinate of point i in this dimension (taken modulo SOBOL_DIMENSIONS), 0..255. */
 void sobol_dimension(int dimension, uint8_t ret[SOBOL_POINTS]);

@@ -278,6 +278,17 @@ static void answer_cheapest(const struct option_list *l, const struct spread *sp
     }
 }
 
+/* Which dimensions are an option's own: by its kind and its place in it, so that it is sampled alike whichever other
+ * kinds stand beside it. */
+static int place_of(const struct option_list *l, size_t j)
+{
+    enum { OF_A_KIND = 3 };
+    int place = OF_A_KIND * (int)l->items[j]->kind;
+    for (size_t i = 0; i < j; i++)
+        place += l->items[i]->kind == l->items[j]->kind;
+    return place;
+}
+
 int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err)
 {
     struct samples s;
@@ -294,8 +305,8 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
         prepare(b, d, &o);
         if (settled(b, l->items[j], &o, s.normal[SOBOL_POINTS - 1]))
             continue;
-        sobol_dimension(DIM_OWN + 2 * (int)j, o.own_speed);
-        sobol_dimension(DIM_OWN + 1 + 2 * (int)j, o.own_price);
+        sobol_dimension(DIM_OWN + 2 * place_of(l, j), o.own_speed);
+        sobol_dimension(DIM_OWN + 1 + 2 * place_of(l, j), o.own_price);
         draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
         if (o.curve.n == 0)
             return err_set(err, ERR_INTERNAL, "an option that was reckoned cannot be reckoned again");

@@ -25,7 +25,8 @@ struct assume { /* members have the names of their rows */
         price_band_illustrative, price_band_derived, price_band_per_month, failure_band, risk_weight_deadline,
         risk_weight_memory, risk_weight_team, risk_weight_price, risk_weight_communication, risk_weight_spot,
         risk_weight_queue, speed_common_share, price_common_share, order_close_probability, run_overhead_factor,
-        long_context_tokens, port_gap, port_debug_factor, batch_utilisation, batch_switch_hours;
+        long_context_tokens, port_gap, port_debug_factor, batch_utilisation, batch_switch_hours, host_memory_least_gb,
+        host_memory_most_gb;
 };
 
 /* ERR_NOT_FOUND names the first missing row. */

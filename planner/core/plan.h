@@ -158,9 +158,26 @@ struct reserve {
     struct note_list notes;
 };
 
+/* One member of the request and what it becomes: JSON Pointer below the request, and a value of one kind. */
+enum change_kind { CHANGE_NULL, CHANGE_NUMBER, CHANGE_TEXT, CHANGE_BOOL, CHANGE_DATE, CHANGE_MONEY, CHANGE_LIST };
+struct change {
+    const char *input;
+    enum change_kind kind;
+    double number; /* CHANGE_BOOL: 0 or 1 */
+    const char *text;
+    date_t date;
+    int64_t minor;     /* in plan currency */
+    const char **list; /* CHANGE_LIST: of texts */
+    size_t n_list;
+};
+enum { CHANGES_MAX = 5 };
+
 struct relaxation {
     const char *code; /* "qlora", "later_deadline", "desensitise", ... */
     struct note text;
+    struct change changes[CHANGES_MAX]; /* made to the request, a plan finds this total and date for the kind */
+    size_t n_changes;
+    bool exact; /* the plan of it was searched as widely as this one; otherwise it may find better */
     bool priced;
     int64_t total; /* new total cost to finish */
     date_t finish_on;

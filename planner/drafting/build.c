@@ -261,7 +261,8 @@ struct shape build_shape(const struct build *b, const struct sku *sku, int cards
 {
     struct shape s = {.gpu = sku->gpu, .gpus_per_node = cards, .nodes = nodes};
     s.intra = cards > 1 ? sku->intra : INTRA_NONE;
-    s.host_memory_gb = sku->gpus_per_node > 0 ? floor(sku->host_memory_gb * cards / sku->gpus_per_node) : 0;
+    double host_gb = sku->host_memory_gb > 0 ? fmax(sku->host_memory_gb, b->a.host_memory_least_gb) : 0;
+    s.host_memory_gb = sku->gpus_per_node > 0 ? floor(host_gb * cards / sku->gpus_per_node) : 0;
     if (nodes <= 1)
         return s;
     const struct network *n = network != NULL ? network : sku->network;

@@ -39,7 +39,7 @@ static const struct estimate *physics(struct cluster_search *s, const struct off
 
 static void refuse_memory(struct cluster_search *s, const struct offer *o, int nodes, const struct estimate *e)
 {
-    const struct shape node = {.host_memory_gb = o->sku->host_memory_gb};
+    const struct shape node = {.host_memory_gb = fmax(o->sku->host_memory_gb, s->w.b->a.host_memory_least_gb)};
     build_refuse_host(s->w.b, KIND_SMALL_CLUSTER, o->sku, &node, e);
     const int cards = nodes * o->sku->gpus_per_node;
     const double gap = (e->memory.total_gb - e->memory.usable_gb) * cards;
