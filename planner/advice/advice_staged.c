@@ -97,7 +97,8 @@ static void form_of_supply(struct advice *a)
         note_add(to, "managed_machine");
     if (wants_more && (team == TEAM_KUBERNETES || b->training.parallel_runs > 1))
         note_add(to, "container_cluster");
-    const double days = a->first->base->schedule.finish_days;
+    const double served = b->trains ? 0 : b->reserve.months * b->a.month_days;
+    const double days = a->first->base->schedule.finish_days + served;
     const bool metal = b->workload->constraints.data_sensitive || days > a->t.container_days;
     note_num(note_num(note_add(to, metal ? "bare_metal" : "container"), "days", ceil(days)), "limit_days",
              a->t.container_days);

@@ -114,14 +114,17 @@ static bool exceeds(struct build *b, const struct part *p)
     return true;
 }
 
-/* The cheapest of these machines for this load; best->offer stays NULL where none can. */
+/* The cheapest of these machines for this load, of this maker's cards (NULL = any: one engine serves both ends);
+ * best->offer stays NULL where none can. */
 static int place(struct build *b, const struct offer *const *offers, size_t n, const struct serving *load,
-                 double hours_per_day, struct part *best, struct err *err)
+                 const char *vendor, double hours_per_day, struct part *best, struct err *err)
 {
     int tried = 0;
     *best = (struct part){0};
     for (size_t i = 0; i < n && tried < SERVING_CARDS_MAX; i++) {
         struct part p = {.offer = offers[i], .by_card = offers[i]->by_card};
+        if (vendor && strcmp(p.offer->sku->gpu->vendor, vendor) != 0)
+            continue;
         if (size_on(b, p.offer, load, &p.sizing, err) || !p.sizing.feasible)
             continue;
         tried++;
@@ -212,7 +215,7 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
     const struct provider *home_at = turned ? line->b : line->a, *cloud_at = turned ? line->a : line->b;
     const struct serving *load = &b->reserve.serving;
     const double day = load->hours_per_day > 0 ? fmin(load->hours_per_day, 24) : 24;
-    struct part home, cloud, *best = arena_array(b->arena, 2, sizeof *best);
+    struct part home, cloud = {0}, *best = arena_array(b->arena, 2, sizeof *best);
     const struct offer *at_home[SERVING_OFFERS_MAX], *at_cloud[SERVING_OFFERS_MAX];
     if (!best)
         return err_set(err, ERR_NOMEM, "hybrid service does not fit");
@@ -221,8 +224,9 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
     for (int i = 0; i < (b->lean ? 1 : SERVING_LEVELS); i++) {
         const struct hybrid_load cut = hybrid_load_of(load->peak_factor, (double)i / SERVING_LEVELS);
         const struct serving base = scaled(load, cut.home, true), above = scaled(load, cut.burst, false);
-        if (place(b, at_home, n_home, &base, day, &home, err) ||
-            place(b, at_cloud, n_cloud, &above, reserve_peak_hours(b, load), &cloud, err))
+        if (place(b, at_home, n_home, &base, NULL, day, &home, err) ||
+            (home.offer && place(b, at_cloud, n_cloud, &above, home.offer->sku->gpu->vendor,
+                                 reserve_peak_hours(b, load), &cloud, err)))
             return -1;
         if (!home.offer || !cloud.offer || (best[0].offer && home.net + cloud.net >= best[0].net + best[1].net))
             continue;

@@ -2,6 +2,7 @@
 #include "planner/offers/hybrid_side.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
@@ -83,8 +84,8 @@ static int consider(struct build *b, const struct offer *o, struct hybrid_ends *
     return try_nodes(b, o, least, best, miss, ret_fits, err);
 }
 
-int hybrid_side_choose(struct build *b, const struct provider *p, bool far, struct hybrid_ends *best,
-                       struct hybrid_miss *miss, struct err *err)
+int hybrid_side_choose(struct build *b, const struct provider *p, bool far, const char *vendor,
+                       struct hybrid_ends *best, struct hybrid_miss *miss, struct err *err)
 {
     const struct sku *cheapest[SIDE_SKUS_MAX];
     int fitting = 0;
@@ -92,6 +93,8 @@ int hybrid_side_choose(struct build *b, const struct provider *p, bool far, stru
         return 0;
     const size_t n = market_cheapest_of(&b->market, p, false, cheapest, 0, SIDE_SKUS_MAX);
     for (size_t i = 0; i < n && fitting < SIDE_FITTING_MAX; i++) {
+        if (vendor && strcmp(cheapest[i]->gpu->vendor, vendor) != 0)
+            continue;
         const struct offer *o = market_offer(&b->market, cheapest[i], NULL);
         bool fits;
         if (!o)

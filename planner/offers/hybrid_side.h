@@ -27,9 +27,10 @@ struct hybrid_miss {
     int cards;
 };
 
-/* The best among the provider's few cheapest cards. `far`: the request's city does not bind this end. */
-int hybrid_side_choose(struct build *b, const struct provider *p, bool far, struct hybrid_ends *best,
-                       struct hybrid_miss *miss, struct err *err);
+/* The best among the provider's few cheapest cards. `far`: the request's city does not bind this end. `vendor`: only
+ * cards of this maker, so that the same software runs at both ends; NULL = any. */
+int hybrid_side_choose(struct build *b, const struct provider *p, bool far, const char *vendor,
+                       struct hybrid_ends *best, struct hybrid_miss *miss, struct err *err);
 
 /* Can the provider give so many machines at once? */
 bool hybrid_side_has(const struct hybrid_side *side, int machines);

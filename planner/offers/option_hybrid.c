@@ -313,6 +313,11 @@ double hybrid_weight(const struct build *b, const struct reckoning *r)
     return cost * log(fmax(1, (double)r->total)) + time * log(days);
 }
 
+static const char *maker_of(const struct hybrid_side *side)
+{
+    return side->offer->sku->gpu->vendor;
+}
+
 struct weighing {
     struct build *b;
     const struct hybrid_pair *pair;
@@ -348,6 +353,8 @@ static int add_pair(struct build *b, struct hybrid_pair *p, const struct hybrid_
             continue;
         p->local = *sides[0][i & 1];
         p->burst = *sides[1][i >> 1];
+        if (strcmp(maker_of(&p->local), maker_of(&p->burst)) != 0)
+            continue;
         struct hybrid_range range = hybrid_range_of(b, p);
         fix_range(b, p, &range, scratch);
         const int tries = b->lean ? CUTS_WEIGHED_LEAN : i == 0 ? CUTS_WEIGHED : CUTS_WEIGHED_OTHER;
@@ -399,6 +406,30 @@ static bool refused(struct build *b)
     return why != NULL;
 }
 
+/* Machines at both ends that run the same software: the home's best with what the cloud has of its maker, or else the
+ * cloud's best with what the home has of that one. *ret_other: there are machines, but not of one maker. */
+static int choose_ends(struct build *b, const struct hybrid_pair *p, struct hybrid_ends *home,
+                       struct hybrid_ends *cloud, struct hybrid_miss *miss, bool *ret_other, struct err *err)
+{
+    if (hybrid_side_choose(b, p->home, false, NULL, home, miss, err))
+        return -1;
+    if (!home->fit.offer)
+        return 0;
+    if (hybrid_side_choose(b, p->cloud, true, maker_of(&home->fit), cloud, miss, err))
+        return -1;
+    if (cloud->fit.offer)
+        return 0;
+    if (hybrid_side_choose(b, p->cloud, true, NULL, cloud, miss, err))
+        return -1;
+    if (!cloud->fit.offer)
+        return 0;
+    *home = (struct hybrid_ends){0};
+    if (hybrid_side_choose(b, p->home, false, maker_of(&cloud->fit), home, miss, err))
+        return -1;
+    *ret_other |= home->fit.offer == NULL;
+    return 0;
+}
+
 int option_hybrid_build(struct build *b, struct option_list *out, struct err *err)
 {
     struct hybrid_terms terms;
@@ -411,14 +442,14 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     const size_t before = out->n;
     struct hybrid_miss miss = {0};
     int pairs = 0;
+    bool other = false;
     for (size_t i = 0; i < b->catalog->n_lines && pairs < (b->lean ? 1 : HYBRID_LINES_MAX); i++) {
         struct hybrid_pair p;
         if (!hybrid_pair_of(b, &b->catalog->lines[i], &p))
             continue;
         struct hybrid_ends home = {0}, cloud = {0};
         p.terms = terms;
-        if (hybrid_side_choose(b, p.home, false, &home, &miss, err) ||
-            hybrid_side_choose(b, p.cloud, true, &cloud, &miss, err))
+        if (choose_ends(b, &p, &home, &cloud, &miss, &other, err))
             return -1;
         if (!home.fit.offer || !cloud.fit.offer)
             continue;
@@ -428,6 +459,8 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
     }
     if (out->n > before)
         return 0;
+    if (other)
+        build_refuse(b, KIND_HYBRID_CLOUD, "line_other_software");
     if (miss.estimate && pairs == 0) {
         struct note *why = build_refuse(b, KIND_HYBRID_CLOUD, "memory_wall");
         const struct memory_estimate *m = &miss.estimate->memory;

@@ -106,7 +106,7 @@ static void say_conditions(struct build *b, struct draft *d, const struct terms 
     if (b->workload->constraints.data_sensitive)
         note_num(note_add(&d->reasons, "desensitise_first"), "days", t->t.desensitise_days);
     note_percent(note_add(&d->reasons, "university_off_peak"), "share", t->t.off_peak_share);
-    struct note *n = note_add(&d->reasons, "university_queue");
+    struct note *n = note_add(&d->reasons, c->jobs > 1 ? "university_queue" : "university_one_job");
     note_num(note_num(note_num(n, "jobs", c->jobs), "cap_h", cap_h), "wait_days", ceil(c->wait_h / 24));
     note_text(note_add(&d->reasons, "university_class"), "class", t->user_class);
     if (b->reserve.offer)

@@ -542,6 +542,23 @@ Test(golden, data_sensitive)
     }
 }
 
+/* The runs of one job are one program: both ends of a line have cards of one maker. */
+static void check_one_software(const json_t *hybrid)
+{
+    const char *maker = NULL;
+    size_t k;
+    json_t *s;
+    json_array_foreach(json_object_get(hybrid, "supply"), k, s)
+    {
+        const struct gpu *gpu = catalog_gpu(client_catalog(), text_of(s, "gpu"));
+        if (strcmp(text_of(s, "role"), "serve") == 0)
+            continue;
+        cr_assert_not_null(gpu);
+        cr_expect(maker == NULL || strcmp(maker, gpu->vendor) == 0, "%s beside %s", gpu->vendor, maker);
+        maker = gpu->vendor;
+    }
+}
+
 /* Four of six runs use only public or synthetic data: those burst, the data stays, and the answer says which part
  * leaves and why it may. */
 Test(golden, only_what_may_leave_bursts)
@@ -558,6 +575,7 @@ Test(golden, only_what_may_leave_bursts)
         cr_expect_eq(number_of(values, "shareable"), 4);
         cr_expect(number_of(values, "runs_out") >= 1 && number_of(values, "runs_out") <= 4);
         cr_expect_eq(number_of(values, "runs_out") + number_of(values, "runs_local"), 6);
+        check_one_software(hybrid);
         cr_expect_not(has_code(json_object_get(hybrid, "reasons"), "desensitise_first"));
         cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
         check_data_at_home(p);
@@ -668,7 +686,8 @@ Test(golden, university_queue_and_job_cap)
     for (size_t k = 0; k < 2; k++) {
         json_t *p = plan_of(sizes[k]);
         const json_t *o = option_of(p, "university_time"), *train = phase_of(o, "train");
-        const json_t *queue = note_of(json_object_get(o, "reasons"), "university_queue");
+        const json_t *queue =
+            note_of(json_object_get(o, "reasons"), k == 0 ? "university_one_job" : "university_queue");
         const json_t *spread = note_of(json_object_get(o, "warnings"), "queue_uncertain");
         const json_t *finish = json_object_get(o, "finish");
         cr_assert(queue != NULL && spread != NULL);

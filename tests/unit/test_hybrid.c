@@ -273,8 +273,8 @@ Test(hybrid, the_split_is_the_best_of_all)
         struct hybrid_miss miss = {0};
         cr_assert(hybrid_pair_of(b, &market->lines[0], &p));
         cr_assert_eq(hybrid_terms_bind(&b->params, &p.terms, &err), 0);
-        cr_assert_eq(hybrid_side_choose(b, p.home, false, &home, &miss, &err), 0);
-        cr_assert_eq(hybrid_side_choose(b, p.cloud, true, &cloud, &miss, &err), 0);
+        cr_assert_eq(hybrid_side_choose(b, p.home, false, NULL, &home, &miss, &err), 0);
+        cr_assert_eq(hybrid_side_choose(b, p.cloud, true, NULL, &cloud, &miss, &err), 0);
         struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
         const struct hybrid_side *ends[2][2] = {{&home.fit, &home.cheap}, {&cloud.fit, &cloud.cheap}};
         double best = INFINITY;
