@@ -138,8 +138,8 @@ static int first_fed(const struct capacity *c, int n)
     return 0;
 }
 
-/* The fleet's layout at a rung: most requests a card; where none keeps it, the fastest. Those that hold a small load but
- * less than a replica should are no fleet's, unless there are no others: the choice must not hang on the load. */
+/* The fleet's layout at a rung: most requests a card; where none keeps it, the fastest. Those that hold a small load
+ * but less than a replica should are no fleet's, unless there are no others: the choice must not hang on the load. */
 static int layout_at(const struct demand *d, const struct capacity *c, int n, double tpot)
 {
     const int first = first_fed(c, n);

@@ -398,6 +398,32 @@ Test(reserve, embedding_images_and_speech_as_published)
     }
 }
 
+/* The first token within x0.5 to x3, the time per token within its own 80 %; a percentile is never promised. */
+Test(reserve, times_are_means_with_a_band_and_no_percentile)
+{
+    const char *engines[] = {"\"weight_bits\": 16", "\"engine\": \"vllm\"", "\"engine\": \"tensorrt_llm\""};
+    double last = INFINITY;
+    for (size_t i = 0; i < N(engines); i++) {
+        struct reply r = serve_on(M8, "h100-sxm5-80g", 1, 1, "", engines[i], LENGTHS ", \"batch\": 16");
+        json_t *said = at(r.json, "assumptions"), *s = at(r.json, "serving");
+        json_t *ttft = note(said, "serving_ttft_is_a_mean"), *tpot = note(said, "serving_tpot_is_a_mean");
+        cr_assert(ttft != NULL && tpot != NULL);
+        double first = number(s, "ttft_ms"), each = number(s, "tpot_ms");
+        json_t *f = at(ttft, "values"), *t = at(tpot, "values");
+        cr_expect_float_eq(number(f, "low_ms") / first, 0.5, 0.01);
+        cr_expect_float_eq(number(f, "high_ms") / first, 3, 0.01);
+        double width = number(t, "high_ms") / number(t, "low_ms");
+        cr_expect(number(t, "low_ms") < each && each < number(t, "high_ms") && width > 1.2 && width < 4, "x%.2f", width);
+        cr_expect_leq(width, last, "an engine that is not named is known less well");
+        last = width;
+        char *text = json_dumps(r.json, 0);
+        cr_expect_null(strstr(text, "p99"));
+        cr_expect_null(strstr(text, "P99"));
+        free(text);
+        reply_done(&r);
+    }
+}
+
 /* A corpus, images and a reranker as whole jobs and as services. */
 Test(reserve, forward_only_loads_are_planned)
 {
@@ -606,8 +632,8 @@ Test(reserve, more_load_never_costs_less_whatever_the_card, .timeout = 120)
                     cheapest = fmin(cheapest, amount != NULL ? strtod(amount, NULL) : INFINITY);
                 }
             }
-            cr_expect(isfinite(cheapest) && cheapest >= last, "%s at %.2f/s: %.2f after %.2f", models[m], load, cheapest,
-                      last);
+            cr_expect(isfinite(cheapest) && cheapest >= last, "%s at %.2f/s: %.2f after %.2f", models[m], load,
+                      cheapest, last);
             last = cheapest;
             reply_done(&r);
         }

@@ -1,5 +1,5 @@
-/* test_serving_random.c — properties that must hold for any load, target, length, card and width: drawn at random from the
- * whole catalog with a fixed seed, so that a failure comes back. A failure prints its draw.
+/* test_serving_random.c — properties that must hold for any load, target, length, card and width: drawn at random from
+ * the whole catalog with a fixed seed, so that a failure comes back. A failure prints its draw.
  */
 #include "tests/unit/serving_fixture.h"
 
@@ -69,8 +69,9 @@ static struct draw draw(void)
                            .spare_replicas = (int)one_of(3),
                            .peak_factor = 1 + 4 * drawn(),
                            .ttft_ms = drawn() < 0.3 ? between(200, 20000) : 0};
-    snprintf(d.text, sizeof d.text, "%s on %s x%d engine %d format %d kv %.0f %d/%d spare %d peak %.3f ttft %.0f rho %.3f",
-             d.model.id, d.gpu->id, d.node, (int)d.s.engine, (int)d.s.weight_format, d.s.kv_bits, d.s.input_tokens,
+    snprintf(d.text, sizeof d.text,
+             "%s on %s x%d engine %d format %d kv %.0f %d/%d spare %d peak %.3f ttft %.0f rho %.3f", d.model.id,
+             d.gpu->id, d.node, (int)d.s.engine, (int)d.s.weight_format, d.s.kv_bits, d.s.input_tokens,
              d.s.output_tokens, d.s.spare_replicas, d.s.peak_factor, d.s.ttft_ms, d.utilisation);
     return d;
 }
@@ -100,8 +101,8 @@ static struct serving_sizing size_of(const struct draw *d, enum load_kind kind, 
     return z;
 }
 
-/* On one type of card, with one engine and width: more load never takes fewer replicas or cards, a stricter time per token
- * never fewer cards; what the harder of two can do, the easier can too. */
+/* On one type of card, with one engine and width: more load never takes fewer replicas or cards, a stricter time per
+ * token never fewer cards; what the harder of two can do, the easier can too. */
 Test(serving_random, more_load_and_stricter_targets_never_take_less, .timeout = 120)
 {
     int sized = 0, compared = 0;
@@ -120,15 +121,15 @@ Test(serving_random, more_load_and_stricter_targets_never_take_less, .timeout = 
             cr_expect(a.feasible, "%s: %.4f carried, %.4f not", d.text, more, less);
             cr_expect(a.replicas <= b.replicas, "%s: kind %d, %d replicas at %.6f, %d at %.6f, tpot %.2f", d.text,
                       (int)kind, a.replicas, less, b.replicas, more, any_tpot ? 0 : loose);
-            cr_expect(a.gpus <= b.gpus, "%s: kind %d, %d cards at %.6f, %d at %.6f, tpot %.2f", d.text, (int)kind, a.gpus,
-                      less, b.gpus, more, any_tpot ? 0 : loose);
+            cr_expect(a.gpus <= b.gpus, "%s: kind %d, %d cards at %.6f, %d at %.6f, tpot %.2f", d.text, (int)kind,
+                      a.gpus, less, b.gpus, more, any_tpot ? 0 : loose);
             compared++;
         }
         if (c.feasible) {
             cr_expect(a.feasible, "%s: %.2f ms kept, %.2f not", d.text, strict, loose);
             if (!any_tpot)
-                cr_expect(a.gpus <= c.gpus, "%s: kind %d, %d cards at %.3f ms, %d at %.3f, load %.5f", d.text, (int)kind,
-                          a.gpus, loose, c.gpus, strict, less);
+                cr_expect(a.gpus <= c.gpus, "%s: kind %d, %d cards at %.3f ms, %d at %.3f, load %.5f", d.text,
+                          (int)kind, a.gpus, loose, c.gpus, strict, less);
             cr_expect_leq(c.tpot_ms, strict * 1.001, "%s: %.2f ms of %.2f", d.text, c.tpot_ms, strict);
             compared++;
         }
@@ -229,7 +230,7 @@ Test(serving_random, widths_lengths_and_shares, .timeout = 120)
         cr_expect_geq(on_cards(&d, &slim, tp, 1, 0.8).serving.kv_cache_tokens, w.serving.kv_cache_tokens, "%s", d.text);
         cr_expect_geq(on_cards(&d, &wide, tp, 1, 0.9).serving.kv_cache_tokens, w.serving.kv_cache_tokens, "%s", d.text);
         longer.kv_bits = 16;
-        cr_expect_leq(on_cards(&d, &longer, tp, 1, 0.8).serving.max_concurrency,
-                      w.serving.max_concurrency * (1 + 1e-9), "%s", d.text);
+        cr_expect_leq(on_cards(&d, &longer, tp, 1, 0.8).serving.max_concurrency, w.serving.max_concurrency * (1 + 1e-9),
+                      "%s", d.text);
     }
 }

@@ -178,6 +178,44 @@ Test(serving_speed, published_figures_not_fitted)
     }
 }
 
+/* One replica offline, in a fixed batch, in a closed loop and alone; decoding only; dense and with experts. */
+Test(serving_speed, operating_points)
+{
+    const char *models[] = {"llama-3.1-70b", "qwen3-235b-a22b", "deepseek-v3"};
+    const enum engine engines[] = {ENGINE_UNSTATED, ENGINE_VLLM, ENGINE_SGLANG, ENGINE_TENSORRT_LLM};
+    for (size_t m = 0; m < N(models); m++)
+        for (size_t i = 0; i < N(engines); i++) {
+            struct ask a = {.model = models[m],
+                            .gpu = "h200-sxm5-141g",
+                            .gpus = 8,
+                            .tp = 8,
+                            .engine = engines[i],
+                            .format = WF_FP8,
+                            .input = 1024,
+                            .output = 512};
+            a.scenario = SCEN_SINGLE_STREAM;
+            struct serving_estimate alone = answer(a).serving;
+            cr_expect_lt(alone.output_tokens_per_s, 1000 / alone.tpot_ms, "%s: the prompt takes its time", models[m]);
+            a.batch = 32;
+            a.scenario = SCEN_FIXED_BATCH;
+            struct serving_estimate batch = answer(a).serving;
+            a.scenario = SCEN_SERVER;
+            struct serving_estimate loop = answer(a).serving;
+            cr_expect_gt(loop.tpot_ms, batch.tpot_ms, "%s: prompts of others fall between two tokens", models[m]);
+            cr_expect_float_eq(32 / loop.requests_per_s, 512 * 32 / loop.output_tokens_per_s, 1e-6, "Little");
+            a.decode_only = true;
+            struct serving_estimate decode = answer(a).serving;
+            cr_expect_gt(decode.output_tokens_per_s, loop.output_tokens_per_s, "%s: nothing is read", models[m]);
+            a.decode_only = false;
+            a.batch = 0;
+            a.scenario = SCEN_OFFLINE;
+            struct serving_estimate offline = answer(a).serving;
+            cr_expect_gt(offline.output_tokens_per_s, loop.output_tokens_per_s, "%s", models[m]);
+            cr_expect_gt(loop.output_tokens_per_s, alone.output_tokens_per_s, "%s", models[m]);
+            cr_expect_float_eq(offline.total_tokens_per_s / offline.output_tokens_per_s, 3, 1e-9);
+        }
+}
+
 static double offline(const char *model, const char *gpu, int tp, enum weight_format f)
 {
     return answer((struct ask){.model = model,
