@@ -49,7 +49,9 @@ static void upgrade_path(struct advice *a)
         return;
     const struct sku *sku = a->first->groups[a->first->train_group].offer->sku;
     note_text(note_text(note_add(to, "upgrade_same_model"), "gpu", sku->gpu->name), "provider", sku->provider->id);
-    if (a->b->trains && sku->max_nodes > 1)
+    const double measured = a->b->workload->measured.two_node_speedup;
+    const bool stopped = measured > 0 && measured < a->b->a.two_node_gate;
+    if (a->b->trains && sku->max_nodes > 1 && !stopped)
         note_text(note_add(to, "upgrade_join_nodes"), "gpu", sku->gpu->name);
     if (a->b->trains)
         note_add(to, "upgrade_new_generation");

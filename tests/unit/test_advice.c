@@ -252,6 +252,7 @@ Test(advice, two_node_gate_and_the_upgrade_path)
     w.measured.two_node_speedup = 1.3;
     struct plan *p = plan_of(&w);
     cr_expect(note_find(&p->staged_advice, "stage_two_nodes_failed"));
+    cr_expect_null(note_find(&p->staged_advice, "upgrade_join_nodes"), "not what the gate has stopped");
     for (size_t i = 0; i < p->n_options; i++)
         cr_expect_neq(p->options[i].kind, KIND_SMALL_CLUSTER);
 }
