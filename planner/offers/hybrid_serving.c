@@ -71,15 +71,10 @@ static int units_for(const struct offer *o, bool by_card, const struct serving_s
 
 static int bill_part(const struct build *b, struct part *p, double hours_per_day)
 {
-    struct tariff_day days[TARIFF_DAYS_MAX];
-    size_t n = (size_t)ceil(b->reserve.months * b->a.month_days - 1e-9);
-    n = n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX;
-    for (size_t i = 0; i < n; i++)
-        days[i] = (struct tariff_day){(int32_t)i, (int32_t)(ceil(hours_per_day - 1e-9) * 1000), 0, false};
-    bill_start(&p->bill);
-    if (cover_days(p->offer, p->by_card, days, n, p->units, NULL, &p->bill) || p->bill.failed)
-        return -1;
-    return bill_sum(&p->bill, &p->net, &p->tax);
+    const struct reserve_batch none = {.requests = 0};
+    struct reserve_hours h = reserve_hours_of(b, &b->reserve);
+    h.base_milli = h.peak_milli = (int32_t)(ceil(hours_per_day - 1e-9) * 1000);
+    return reserve_bill(p->offer, p->by_card, h, p->units, p->units, &none, &p->bill, &p->net, &p->tax);
 }
 
 /* The provider's machines, one of each card, cheapest card first. */

@@ -24,8 +24,7 @@ struct reserve_hours reserve_hours_of(const struct build *b, const struct reserv
 {
     const double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
     const size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
-    return (struct reserve_hours){n < TARIFF_DAYS_MAX ? n : TARIFF_DAYS_MAX, milli_of(hours),
-                                  milli_of(reserve_peak_hours(b, &r->serving))};
+    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving))};
 }
 
 int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica)
@@ -43,26 +42,44 @@ static void fill_days(struct tariff_day *days, size_t n, int32_t hours_milli)
         days[i] = (struct tariff_day){(int32_t)i, hours_milli, 0, false};
 }
 
+/* A service may last longer than one cover reaches: it is covered ten years at a time, which no term of the market
+ * outlasts. What the supplier holds back is held back once. */
+enum { STRETCH_DAYS = 3650 };
+
+static int cover_part(struct cover *c, const struct tariff_day *days, size_t n, int units, bool goes_on)
+{
+    const int64_t deposit = c->bill->deposit;
+    if (cover_level(c, days, n, 0, units) != 0)
+        return -1;
+    c->bill->deposit = goes_on ? deposit : c->bill->deposit;
+    return 0;
+}
+
 /* So many of one SKU that work full days one after another, and what is left on the last. */
 static int cover_stretch(struct cover *c, double hours, int units)
 {
-    struct tariff_day days[TARIFF_DAYS_MAX];
-    size_t n = 0;
-    if (units <= 0)
-        return 0;
-    for (; n < TARIFF_DAYS_MAX && hours > 1e-9; n++, hours -= 24)
-        days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
-    return cover_level(c, days, n, 0, units);
+    struct tariff_day days[STRETCH_DAYS];
+    for (bool goes_on = false; units > 0 && hours > 1e-9; goes_on = true) {
+        size_t n = 0;
+        for (; n < STRETCH_DAYS && hours > 1e-9; n++, hours -= 24)
+            days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
+        if (cover_part(c, days, n, units, goes_on) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* So many of one SKU that work as long every day; nothing where there are none. */
 static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units)
 {
-    struct tariff_day days[TARIFF_DAYS_MAX];
-    if (units <= 0)
-        return 0;
-    fill_days(days, n, hours_milli);
-    return cover_level(c, days, n, 0, units);
+    struct tariff_day days[STRETCH_DAYS];
+    for (size_t from = 0; units > 0 && from < n; from += STRETCH_DAYS) {
+        const size_t part = n - from < STRETCH_DAYS ? n - from : STRETCH_DAYS;
+        fill_days(days, part, hours_milli);
+        if (cover_part(c, days, part, units, from > 0) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,

@@ -943,6 +943,34 @@ Test(golden, worked_example)
     cr_expect_eq(json_array_size(json_object_get(cost, "lines")), 4);
     cr_expect_float_eq(number_of(json_object_get(p, "break_even"), "monthly_beats_hourly_after_hours"), 377.0, 0.06);
     cr_expect_eq(number_of(json_object_get(o, "inference_reserve"), "gpus"), 2);
+    static const struct {
+        const char *section, *mode, *unit, *unit_price, *amount, *tax;
+        double quantity, unused;
+    } lines[] = {
+        {"compute", "hourly", "node_hour", "122.00", "5124.00", "307.44", 42, 0},
+        {"compute", "monthly", "node_month", "46000.00", "46000.00", "2760.00", 1, 0.1556},
+        {"inference_reserve", "monthly", "gpu_month", "6000.00", "72000.00", "4320.00", 12, -1 /* not defined */},
+        {"egress", "hourly", "gb", "0.50", "100.00", "6.00", 200, 0},
+    };
+    const json_t *l;
+    size_t i;
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        bool found = false;
+        json_array_foreach(json_object_get(cost, "lines"), i, l)
+        {
+            if (strcmp(text_of(l, "section"), lines[k].section) != 0 ||
+                strcmp(text_of(l, "pricing_mode"), lines[k].mode) != 0)
+                continue;
+            found = true;
+            cr_expect_str_eq(text_of(l, "unit"), lines[k].unit);
+            cr_expect_str_eq(text_of(json_object_get(l, "unit_price"), "amount"), lines[k].unit_price);
+            cr_expect_str_eq(text_of(json_object_get(l, "amount"), "amount"), lines[k].amount);
+            cr_expect_str_eq(text_of(json_object_get(l, "tax"), "amount"), lines[k].tax);
+            cr_expect_float_eq(number_of(l, "quantity"), lines[k].quantity, 1e-9);
+            cr_expect(lines[k].unused < 0 || fabs(number_of(l, "unused_share") - lines[k].unused) < 5e-5);
+        }
+        cr_expect(found, "no %s line paid %s", lines[k].section, lines[k].mode);
+    }
     json_decref(p);
     test_catalog_free(c);
 }

@@ -272,6 +272,27 @@ Test(rules, price_expires)
     }
 }
 
+/* A service of forty years costs four times one of ten: no part of it is forgotten, and the deposit is held once. */
+Test(rules, a_long_service_is_paid_to_its_end)
+{
+    int64_t net[2], deposit[2];
+    for (int i = 0; i < 2; i++) {
+        market(PRICES HOURLY(
+            "100") "m,sku,node,,,monthly,1,CNY,node_month,46000,no,,1000000,2026-11-01,,2026-11-20,firm,,test,high\n");
+        work_for(1);
+        w.serving.stated = true;
+        w.serving.requests_per_s = 1;
+        w.serving.peak_factor = 1;
+        w.serving.months = i == 0 ? 365.0 / 3 : 365.0 / 3 * 4;
+        struct plan p = plan_it();
+        net[i] = first(&p)->reserve.total;
+        deposit[i] = first(&p)->cost.deposit;
+        done();
+    }
+    cr_expect_eq(net[1], 4 * net[0], "%ld, %ld", (long)net[0], (long)net[1]);
+    cr_expect_eq(deposit[1], deposit[0]);
+}
+
 /* Figures of each option, of the machine that trains: a month against hours, a year against months. */
 Test(rules, break_even_per_option)
 {
