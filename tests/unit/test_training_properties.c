@@ -215,6 +215,16 @@ Test(training_properties, unknown_means_wider)
     cr_expect(w[0] < w[1] && w[1] < w[2], "%.2f %.2f %.2f", w[0], w[1], w[2]);
     cr_expect_eq(known.confidence, CONF_CALIBRATED);
     cr_expect_eq(far_card.confidence, CONF_ANALYTIC);
+    /* Measured here, then measured on one card of the machine: known better than any model of it. */
+    c = (struct training_case){.gpu = "a100-sxm4-80g",
+                               .per_node = 8,
+                               .preset = "llama-2-7b",
+                               .training = {.method = METHOD_PRETRAIN, .seq_len = 2048, .global_batch = 64},
+                               .measured = {.stated = true, .gpu = "a100-sxm4-80g", .gpus = 8, .tokens_per_s = 26000}};
+    struct estimate here = training_case_run(&c);
+    double m = here.training.tokens_per_s_per_gpu_high / here.training.tokens_per_s_per_gpu_low;
+    cr_expect(m < w[0], "measured %.2f, modelled %.2f", m, w[0]);
+    cr_expect_eq(here.confidence, CONF_MEASURED);
 }
 
 Test(training_properties, a_precision_the_card_lacks_falls_back_with_a_note)

@@ -301,6 +301,25 @@ Test(training_terms, a_peak_and_not_a_sum)
     cr_expect(memory(once).gradients_gb > 0 && memory(once).logits_gb == 0);
 }
 
+Test(training_terms, what_frameworks_take_for_themselves)
+{
+    /* Context and libraries, more with communication buffers; and a share of what comes and goes. */
+    struct training_case c = full();
+    c.preset = "qwen2.5-0.5b";
+    c.training.method = METHOD_LORA;
+    c.training.seq_len = 128;
+    double one = memory(c).overhead_gb;
+    cr_expect(one > 1 && one < 2, "one card: %.2f GB", one);
+    c.per_node = 8;
+    c.layout.sharding = SHARD_NONE;
+    double many = memory(c).overhead_gb;
+    cr_expect(many > one + 0.8 && many < 4, "eight: %.2f GB", many);
+    c.training.seq_len = 4096;
+    struct memory_estimate m = memory(c);
+    cr_expect_float_eq(m.overhead_gb - many, 0.052 * (m.activations_gb + m.logits_gb + m.buffers_gb), 0.1);
+    cr_expect_lt(m.usable_gb, 86, "of a card of 80, what a framework sees");
+}
+
 Test(training_terms, three_verdicts_and_the_term_to_squeeze)
 {
     bool seen[3] = {false};

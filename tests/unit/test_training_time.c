@@ -333,6 +333,36 @@ Test(training_time, young_daly)
     cr_expect_lt(run_failure_share(40.0 / 3600, 45000.0 / 8, 0.5, NULL), 0.003);
 }
 
+/* What a run adds to its steps: failures, restarts and checkpoints grow with the cards, evaluation is a share, and big
+ * runs have always lost more than that. */
+Test(training_time, what_a_run_adds_to_its_steps)
+{
+    double before = 0;
+    for (int nodes = 1; nodes <= 4096; nodes *= 4) {
+        struct training_case c = {.gpu = "h100-sxm5-80g",
+                                  .per_node = 8,
+                                  .nodes = nodes,
+                                  .preset = "llama-2-70b",
+                                  .training = {.method = METHOD_PRETRAIN,
+                                               .seq_len = 4096,
+                                               .global_batch = 32 * nodes,
+                                               .tokens = 1e12,
+                                               .precision = PREC_BF16}};
+        struct estimate e = training_case_run(&c);
+        const struct training_estimate *t = &e.training;
+        cr_expect_gt(t->run_overhead, before, "%d nodes: %.3f", nodes, t->run_overhead);
+        before = t->run_overhead;
+        cr_expect_float_eq(t->wall_hours, 1e12 / t->tokens_per_s / 3600 * (1 + t->run_overhead), 1e-6 * t->wall_hours);
+        cr_expect_float_eq(t->gpu_hours, t->wall_hours * 8 * nodes, 1e-6 * t->gpu_hours);
+        if (nodes == 1)
+            cr_expect(t->run_overhead > 0.007 && t->run_overhead < 0.05, "one machine adds %.3f", t->run_overhead);
+        if (nodes == 256) /* 0.65 to 0.85 of the step speed is left in published runs of this size */
+            cr_expect(t->run_overhead > 0.18 && t->run_overhead < 0.54, "2,048 cards add %.3f", t->run_overhead);
+        c.training.method = METHOD_FULL_FINETUNE;
+        cr_expect_leq(training_case_run(&c).training.run_overhead, before, "a fine-tuning is no pretraining");
+    }
+}
+
 Test(training_time, bloom_checkpoint)
 {
     struct training_case c = {.gpu = "a100-sxm4-80g",
