@@ -51,7 +51,7 @@ static bool same_prices(const struct workload *a, const struct replan_ask *ask)
     const struct workload *b = ask->workload;
     return memcmp(a->currency, b->currency, sizeof a->currency) == 0 &&
            a->constraints.allow_spot == b->constraints.allow_spot && a->overrides == b->overrides &&
-           a->n_overrides == b->n_overrides && !(ask->reprice.factor > 0);
+           a->n_overrides == b->n_overrides;
 }
 
 /* Another price of the reserve's machines may move it off them, and changes what it costs. */
@@ -91,7 +91,7 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     if (ask->near)
         recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1), to);
     if (same_prices(from->workload, ask))
-        market_inherit(&from->market, &to->market);
+        build_inherit(from, to);
     if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice))
         return reserve_build(to, err);
     to->reserve = from->reserve;

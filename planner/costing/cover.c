@@ -162,6 +162,50 @@ int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t
     return 0;
 }
 
+/* Covers the days and counts what each rate is used for. */
+static int fill_memo(struct cover *c, struct cover_memo *m)
+{
+    struct tariff_day days[TARIFF_DAYS_MAX];
+    for (size_t i = 0; i < m->n; i++)
+        days[i] = (struct tariff_day){(int32_t)i, m->hours_milli, 0, false};
+    memset(m->permits, 0, sizeof m->permits);
+    memset(m->hours, 0, sizeof m->hours);
+    if (tariff_cover(&c->tariff, days, m->n, 0, &c->cheapest) != 0)
+        return -1;
+    for (size_t i = 0, to; i < m->n; i = to) {
+        const int r = tariff_choice(&c->cheapest, i), length = c->rates[r].days;
+        to = length > 0 ? tariff_after(days, m->n, i, length) : i + 1;
+        m->permits[r] += length > 0;
+        m->hours[r] += (int64_t)(to - i) * m->hours_milli;
+    }
+    return 0;
+}
+
+int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times, struct cover_memo *memos)
+{
+    struct cover_memo own = {0}, *m = &own;
+    const bool by_card = c->tariff.n_rates > 0 && c->rates[0].per_card;
+    if (n == 0 || times <= 0)
+        return 0;
+    if (memos != NULL)
+        m = &memos[(c->offer->sku->first_price * 31 + n * 7 + (size_t)hours_milli / 500 + by_card) % COVER_MEMOS];
+    if (m->offer != c->offer || m->by_card != by_card || m->n != n || m->hours_milli != hours_milli) {
+        *m = (struct cover_memo){.by_card = by_card, .n = n, .hours_milli = hours_milli};
+        if (n > TARIFF_DAYS_MAX || fill_memo(c, m) != 0)
+            return -1;
+        m->offer = c->offer;
+    }
+    for (size_t r = 0; r < c->tariff.n_rates; r++) {
+        if (m->permits[r] == 0 && m->hours[r] == 0)
+            continue;
+        use_add(&c->uses[r][SECTION_INFERENCE_RESERVE], PHASE_SERVE, m->permits[r] * times, m->hours[r] * times);
+        c->permits[r] += m->permits[r] * times;
+        if (m->permits[r] > 0)
+            c->bill->deposit += deposit_of(&c->rates[r], times);
+    }
+    return 0;
+}
+
 int cover_end(struct cover *c)
 {
     for (size_t r = 0; r < c->tariff.n_rates; r++)

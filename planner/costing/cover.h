@@ -35,6 +35,21 @@ void cover_start(struct cover *c, const struct offer *o, bool by_card, const str
  * day that no rate covers, or an amount past int64. */
 int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t known, int64_t times);
 
+/* What one unit takes of each rate when it works as long on each of so many days: a service is covered again and again
+ * for other numbers of machines. */
+enum { COVER_MEMOS = 64 };
+struct cover_memo {
+    const struct offer *offer; /* NULL = empty */
+    bool by_card;
+    size_t n;
+    int32_t hours_milli;
+    int64_t permits[OFFER_RATES_MAX], hours[OFFER_RATES_MAX];
+};
+
+/* As cover_level, for `n` days from the first on that work alike, all of them the serve phase (c->steps = NULL).
+ * memos: COVER_MEMOS of them, zeroed at first, of offers that outlive them; NULL = none kept. */
+int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times, struct cover_memo *memos);
+
 /* The lines, each divided over the steps where the bill has shares. -1: as bill_add. */
 int cover_end(struct cover *c);
 

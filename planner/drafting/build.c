@@ -7,6 +7,7 @@
 
 #include "base/money.h"
 #include "planner/costing/costing.h"
+#include "planner/costing/cover.h"
 
 /* The parameter table with the request's own values in place; unknown and forbidden names are the caller's fault. */
 static int apply_overrides(struct build *b, struct err *err)
@@ -40,8 +41,9 @@ static int bind_constants(struct build *b, struct err *err)
 {
     b->training_k = b->catalog->training;
     b->readings = arena_alloc(b->arena, training_readings_size());
-    if (b->readings == NULL)
-        return err_set(err, ERR_NOMEM, "no room for readings");
+    b->covers = arena_array(b->arena, COVER_MEMOS, sizeof *b->covers);
+    if (b->readings == NULL || b->covers == NULL)
+        return err_set(err, ERR_NOMEM, "no room for what is kept between offers");
     b->serving_k = b->catalog->serving;
     if (assume_bind(&b->params, &b->a, err) != 0)
         return -1;

@@ -29,6 +29,17 @@ struct slowdown {
     double by;
 };
 
+/* One machine of a card sized for one load. */
+struct sizing_entry {
+    const struct gpu *gpu;
+    enum intra_link intra;
+    int gpus_per_node;
+    struct serving load;
+    bool refused; /* this card cannot serve it at all (no such precision) */
+    struct serving_sizing sizing;
+    const struct sizing_entry *next;
+};
+
 /* What a supplier's tier adds to the work (quality.h). */
 enum { QUALITIES_MAX = 12 };
 struct quality {
@@ -46,6 +57,8 @@ struct day_cost {
     int cards, days; /* cards: 0 = a node */
     int64_t net;
 };
+
+struct cover_memo;
 
 struct build {
     const struct plan_request *q;
@@ -70,7 +83,7 @@ struct build {
     int n_physics, n_sizings; /* estimates and sizings computed so far */
     struct recall *recall;    /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
     double recall_work, recall_best;
-    int n_reckoned;           /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
+    int n_reckoned; /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
@@ -81,7 +94,9 @@ struct build {
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
-    bool lean;       /* a re-plan inside a plan: fewer candidates, no take-away */
+    struct cover_memo *covers;          /* of the service's days */
+    const struct sizing_entry *sizings; /* newest first */
+    bool lean;                          /* a re-plan inside a plan: fewer candidates, no take-away */
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
@@ -99,6 +114,18 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
 /* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */
 int build_inherit_physics(const struct build *from, double work, struct build *to);
+
+/* The model that is served: the load's own, or the workload's. */
+const struct model *build_served_model(const struct build *b);
+
+/* The load on machines like this SKU, sized once. 1 when this card cannot serve it at all, -1 when memory is short
+ * (*err filled). */
+int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
+                 struct err *err);
+
+/* What `from` has asked of the market and of covers is at hand in `to`, but for machines of another price; sizings too
+ * where the same model is served. For plans of one day, currency and assumptions. */
+void build_inherit(const struct build *from, struct build *to);
 
 /* True where an error of build_physics is about the request (a reading above physics) or about us, not about one shape.
  */

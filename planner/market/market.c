@@ -48,7 +48,12 @@ int market_open(struct market *m)
 
 void market_inherit(const struct market *from, struct market *to)
 {
-    memcpy(to->offers, from->offers, OFFER_CACHE_SIZE * sizeof(struct offer *));
+    const struct reprice *r = &to->day->reprice;
+    for (size_t i = 0; i < OFFER_CACHE_SIZE; i++) {
+        struct offer *o = from->offers[i];
+        const bool changed = o != NULL && r->factor > 0 && r->subject == SUBJECT_SKU && strcmp(r->id, o->sku->id) == 0;
+        to->offers[i] = changed ? NULL : o;
+    }
 }
 
 static struct offer *make(struct market *m, const struct sku *sku, const char *user_class, bool off_peak)

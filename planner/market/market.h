@@ -27,7 +27,8 @@ struct market {
 /* Fills in everything that is not given: caches, the providers allowed, rough_cny. -1: no memory. */
 int market_open(struct market *m);
 
-/* The SKUs that `from` has looked at are at hand in `to`: for the same day, currency and terms. */
+/* The SKUs that `from` has looked at are at hand in `to`, but for one that `to` takes another price of: for the same
+ * day, currency and terms. */
 void market_inherit(const struct market *from, struct market *to);
 
 enum { MARKET_ANY_PROVIDER = (1 << PROVIDER_KIND_COUNT) - 1 };

@@ -45,22 +45,6 @@ static struct serving scaled(const struct serving *load, double factor, bool spa
     return s;
 }
 
-static int size_on(struct build *b, const struct offer *o, const struct serving *load, struct serving_sizing *ret,
-                   struct err *err)
-{
-    const struct serving_sizing_request q = {
-        .model = b->workload->serving.own_model ? &b->workload->serving.model : &b->workload->model,
-        .serving = load,
-        .gpu = o->sku->gpu,
-        .intra = o->sku->intra,
-        .gpus_per_node = o->sku->gpus_per_node,
-        .load_low = b->a.load_low,
-        .load_high = b->a.load_high,
-        .utilisation_target = b->a.serving_utilisation_target,
-    };
-    return serving_size(b->serving_k, &q, b->arena, ret, err);
-}
-
 /* Whole nodes for replicas that never leave theirs, or single cards. */
 static int units_for(const struct offer *o, bool by_card, const struct serving_sizing *s)
 {
@@ -120,7 +104,7 @@ static int place(struct build *b, const struct offer *const *offers, size_t n, c
         struct part p = {.offer = offers[i], .by_card = offers[i]->by_card};
         if (vendor && strcmp(p.offer->sku->gpu->vendor, vendor) != 0)
             continue;
-        if (size_on(b, p.offer, load, &p.sizing, err) || !p.sizing.feasible)
+        if (build_sizing(b, p.offer->sku, load, &p.sizing, err) || !p.sizing.feasible)
             continue;
         tried++;
         p.units = units_for(p.offer, p.by_card, &p.sizing);

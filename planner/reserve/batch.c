@@ -25,12 +25,6 @@ struct serving batch_online(const struct serving *load)
     return s;
 }
 
-static const struct model *served_model(const struct build *b)
-{
-    const struct workload *w = b->workload;
-    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
-}
-
 int batch_rate(struct build *b, const struct serving *load, const struct sku *sku, int cards, struct reserve_batch *ret,
                struct estimate *ret_estimate, struct err *err)
 {
@@ -39,7 +33,7 @@ int batch_rate(struct build *b, const struct serving *load, const struct sku *sk
     *ret_estimate = (struct estimate){.fits = FITS_NO};
     for (int n = 1; n <= most; n *= 2) {
         const struct shape shape = build_shape(b, sku, n, 1, NULL);
-        const struct serving_request q = {.model = served_model(b), .serving = load, .shape = &shape};
+        const struct serving_request q = {.model = build_served_model(b), .serving = load, .shape = &shape};
         struct estimate e;
         if (serving_estimate(b->serving_k, &q, b->arena, &e, err) != 0)
             return err->code == ERR_NOMEM ? -1 : 1;

@@ -102,12 +102,6 @@ static void keep(struct reserve_ranking *ranking, const struct reserve_best *fou
     ranking->best[at] = *found;
 }
 
-static const struct model *served_model(const struct build *b)
-{
-    const struct workload *w = b->workload;
-    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
-}
-
 struct gpu_bound {
     const struct gpu *gpu;
     double least; /* CNY that the reserve costs at best */
@@ -125,7 +119,7 @@ static int by_least(const void *a, const void *b)
 static double least_by_work(const struct build *b, const struct reserve_plan *r, const struct gpu *gpu)
 {
     const struct serving *s = &r->serving;
-    const struct model *m = served_model(b);
+    const struct model *m = build_served_model(b);
     const double rate = batch_mean_rate(b, s) * (1 - s->batch_share);
     const double peak = fmax(fmax(gpu->bf16_tflops, gpu->fp8_tflops), fmax(gpu->fp4_tflops, gpu->int8_tops)) * 1e12;
     const double work =
@@ -146,7 +140,7 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     double hours = r->serving.hours_per_day > 0 ? r->serving.hours_per_day : 24;
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
     double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
-    double cards = ceil(served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
+    double cards = ceil(build_served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
     double all = card * fmax(fmax(cards, 1), least_by_work(b, r, gpu));
     /* A card that works alone on what can wait is worth what it reads a second for its price. */
     return r->serving.batch_share < 1 ? all : all / fmax(gpu->mem_bw_gb_s, 1);

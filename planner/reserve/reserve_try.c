@@ -24,7 +24,7 @@ struct reserve_hours reserve_hours_of(const struct build *b, const struct reserv
 {
     const double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
     const size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
-    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving))};
+    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving)), b->covers};
 }
 
 int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica)
@@ -36,24 +36,9 @@ int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica
     return (gpus + usable - 1) / usable;
 }
 
-static void fill_days(struct tariff_day *days, size_t n, int32_t hours_milli)
-{
-    for (size_t i = 0; i < n; i++)
-        days[i] = (struct tariff_day){(int32_t)i, hours_milli, 0, false};
-}
-
 /* A service may last longer than one cover reaches: it is covered ten years at a time, which no term of the market
  * outlasts. What the supplier holds back is held back once. */
 enum { STRETCH_DAYS = 3650 };
-
-static int cover_part(struct cover *c, const struct tariff_day *days, size_t n, int units, bool goes_on)
-{
-    const int64_t deposit = c->bill->deposit;
-    if (cover_level(c, days, n, 0, units) != 0)
-        return -1;
-    c->bill->deposit = goes_on ? deposit : c->bill->deposit;
-    return 0;
-}
 
 /* So many of one SKU that work full days one after another, and what is left on the last. */
 static int cover_stretch(struct cover *c, double hours, int units)
@@ -63,21 +48,23 @@ static int cover_stretch(struct cover *c, double hours, int units)
         size_t n = 0;
         for (; n < STRETCH_DAYS && hours > 1e-9; n++, hours -= 24)
             days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
-        if (cover_part(c, days, n, units, goes_on) != 0)
+        const int64_t deposit = c->bill->deposit;
+        if (cover_level(c, days, n, 0, units) != 0)
             return -1;
+        c->bill->deposit = goes_on ? deposit : c->bill->deposit;
     }
     return 0;
 }
 
 /* So many of one SKU that work as long every day; nothing where there are none. */
-static int cover_equal(struct cover *c, size_t n, int32_t hours_milli, int units)
+static int cover_equal(struct cover *c, const struct reserve_hours *h, int32_t hours_milli, int units)
 {
-    struct tariff_day days[STRETCH_DAYS];
-    for (size_t from = 0; units > 0 && from < n; from += STRETCH_DAYS) {
-        const size_t part = n - from < STRETCH_DAYS ? n - from : STRETCH_DAYS;
-        fill_days(days, part, hours_milli);
-        if (cover_part(c, days, part, units, from > 0) != 0)
+    for (size_t from = 0; units > 0 && from < h->days; from += STRETCH_DAYS) {
+        const size_t part = h->days - from < STRETCH_DAYS ? h->days - from : STRETCH_DAYS;
+        const int64_t deposit = c->bill->deposit;
+        if (cover_equal_days(c, part, hours_milli, units, h->memos) != 0)
             return -1;
+        c->bill->deposit = from > 0 ? deposit : c->bill->deposit;
     }
     return 0;
 }
@@ -90,8 +77,7 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
         base = units;
     bill_start(bill);
     cover_start(&cover, o, by_card, NULL, bill);
-    if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
-        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 ||
+    if (cover_equal(&cover, &h, h.base_milli, base) != 0 || cover_equal(&cover, &h, h.peak_milli, units - base) != 0 ||
         cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
         cover_end(&cover) != 0 || bill->failed)
         return -1;
@@ -146,12 +132,6 @@ static void consider(const struct build *b, const struct reserve_plan *r, const 
         *best = found;
 }
 
-static const struct model *served_model(const struct build *b)
-{
-    const struct workload *w = b->workload;
-    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
-}
-
 /* best / limit of what was missed: 1 would have done. */
 static double miss_ratio(const struct note *n)
 {
@@ -176,22 +156,13 @@ static void nearest_miss(struct reserve_plan *r, const struct note *miss)
         r->why_not = *miss;
 }
 
-/* The load on one machine; 1 when this card cannot serve it at all (no such precision), -1 when memory is short. */
+/* As build_sizing, counted. */
 static int size_on(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
                    struct err *err)
 {
-    const struct serving_sizing_request sq = {.model = served_model(b),
-                                              .serving = load,
-                                              .gpu = sku->gpu,
-                                              .intra = sku->intra,
-                                              .gpus_per_node = sku->gpus_per_node,
-                                              .load_low = b->a.load_low,
-                                              .load_high = b->a.load_high,
-                                              .utilisation_target = b->a.serving_utilisation_target};
-    if (serving_size(b->serving_k, &sq, b->arena, ret, err) != 0)
-        return err->code == ERR_NOMEM ? -1 : 1;
-    b->n_sizings++;
-    return 0;
+    const int rc = build_sizing(b, sku, load, ret, err);
+    b->n_sizings += rc == 0;
+    return rc;
 }
 
 /* A replica that only works off what can wait, as a sizing; the machines' number comes with the bill. */
@@ -315,6 +286,7 @@ static void add_way(struct reserve_plan *r, struct reserve_hours h, const char *
 
 void reserve_ways(struct reserve_plan *r, struct reserve_hours h)
 {
+    h.memos = NULL; /* of offers made for the moment */
     r->n_ways = 0;
     add_way(r, h, "hourly_autoscaled", MODE_HOURLY, MODE_HOURLY);
     add_way(r, h, "monthly", MODE_MONTHLY, MODE_MONTHLY);

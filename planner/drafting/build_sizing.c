@@ -1,0 +1,61 @@
+/* build_sizing.c — the load on the machines of one card, sized once a plan and for the plans made of it. */
+#include <string.h>
+
+#include "planner/costing/cover.h"
+#include "planner/drafting/build.h"
+
+const struct model *build_served_model(const struct build *b)
+{
+    const struct workload *w = b->workload;
+    return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
+}
+
+static bool is_same(const struct sizing_entry *e, const struct sku *sku, const struct serving *load)
+{
+    return e->gpu == sku->gpu && e->intra == sku->intra && e->gpus_per_node == sku->gpus_per_node &&
+           memcmp(&e->load, load, sizeof *load) == 0;
+}
+
+int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
+                 struct err *err)
+{
+    const struct serving_sizing_request q = {.model = build_served_model(b),
+                                             .serving = load,
+                                             .gpu = sku->gpu,
+                                             .intra = sku->intra,
+                                             .gpus_per_node = sku->gpus_per_node,
+                                             .load_low = b->a.load_low,
+                                             .load_high = b->a.load_high,
+                                             .utilisation_target = b->a.serving_utilisation_target};
+    for (const struct sizing_entry *e = b->sizings; e != NULL; e = e->next)
+        if (is_same(e, sku, load)) {
+            if (!e->refused)
+                *ret = e->sizing;
+            return e->refused;
+        }
+    struct sizing_entry *e = arena_alloc(b->arena, sizeof *e);
+    if (e == NULL)
+        return err_set(err, ERR_NOMEM, "no room for sizings");
+    e->refused = serving_size(b->serving_k, &q, b->arena, ret, err) != 0;
+    if (e->refused && err->code == ERR_NOMEM)
+        return -1;
+    e->gpu = sku->gpu;
+    e->intra = sku->intra;
+    e->gpus_per_node = sku->gpus_per_node;
+    e->load = *load;
+    if (!e->refused)
+        e->sizing = *ret;
+    e->next = b->sizings;
+    b->sizings = e;
+    return e->refused;
+}
+
+void build_inherit(const struct build *from, struct build *to)
+{
+    market_inherit(&from->market, &to->market);
+    memcpy(to->day_costs, from->day_costs, sizeof to->day_costs);
+    memcpy(to->covers, from->covers, COVER_MEMOS * sizeof *to->covers);
+    const struct model *a = build_served_model(from), *b = build_served_model(to);
+    if (memcmp(a, b, sizeof *a) == 0)
+        to->sizings = from->sizings;
+}
