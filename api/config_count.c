@@ -319,13 +319,13 @@ void config_count(const struct config_view *v, const struct config_layers *l, st
     unsigned traits = traits_of(v);
     double narrow = narrow_embedding(v);
     m->embedding_width = narrow > 0 && narrow < m->hidden ? (int)narrow : 0;
-    double fixed = tables(v, m, traits) + config_towers(v, m), lookup = layer_tables(v, m) + config_talker(v);
+    double towers = config_towers(v, m), fixed = tables(v, m, traits), lookup = layer_tables(v, m) + config_talker(v);
     if (traits & F_ENCODER_DECODER) {
         m->encoder_layers = (int)encoder_layers(v, m);
         m->decoder_layers = config_encoder_only(v) ? 0 : m->layers;
         m->encoder_positions = (int)config_number(v, NAMES("max_source_positions"));
-        m->params = fixed + encoder_decoder(v, m, traits, m->experts);
-        m->active_params = fixed + encoder_decoder(v, m, traits, m->experts_per_token);
+        m->params = fixed + towers + encoder_decoder(v, m, traits, m->experts);
+        m->active_params = fixed + towers + encoder_decoder(v, m, traits, m->experts_per_token);
         return;
     }
     double picked = m->experts_per_token, nothing = config_number(v, NAMES("zero_expert_num"));
@@ -334,7 +334,8 @@ void config_count(const struct config_view *v, const struct config_layers *l, st
     double kinds = 1; /* ERNIE-VL: as many experts again for pictures, of another width */
     if (json_array_size(config_member(v, "moe_intermediate_size")) > 1)
         kinds = fmax(1, (double)json_array_size(config_member(v, "moe_num_experts")));
-    m->params = fixed + body(v, l, m, traits, kinds * m->experts);
+    m->params = fixed + towers + body(v, l, m, traits, kinds * m->experts);
+    /* Of a mixture, cards and schedules mean a token of text, which no tower sees. */
     m->active_params = m->experts > 0 ? fixed + body(v, l, m, traits, picked) : m->params;
     if (strncmp(v->type, "cogvlm", 6) == 0) /* tokens of pictures have layers of their own */
         m->params += body(v, l, m, traits, m->experts);

@@ -60,6 +60,8 @@ void config_take_published(const struct config_view *v, struct config_match *fou
     double counted = m->params, active = m->active_params;
     m->params = row->params;
     m->active_params = row->active_params > 0 ? row->active_params : row->params;
+    if (m->experts > 0 && !found->unlike) /* cards round: the work is what the dimensions say */
+        m->counted_active = active;
     if (!*m->name)
         m->name = row->name;
     if (!notes)

@@ -98,7 +98,9 @@ double model_count_active(const struct model *m)
 
 double model_matmul_params(const struct model *m)
 {
-    double active = m->active_params > 0 ? m->active_params : model_count_active(m);
+    double active = m->counted_active > 0  ? m->counted_active
+                    : m->active_params > 0 ? m->active_params
+                                           : model_count_active(m);
     bool head_counted_apart = m->tied_embeddings != TRI_YES || m->causal == TRI_NO;
     double n = head_counted_apart ? active - model_embedding_params(m) : active;
     /* A stated size smaller than its own vocabulary matrix is a contradiction elsewhere; stay positive here. */

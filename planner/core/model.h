@@ -17,8 +17,10 @@ enum tri { TRI_UNSTATED = 0, TRI_NO, TRI_YES };
 struct model {
     const char *id; /* preset id, or "" for a caller's own */
     const char *name;
-    double params;        /* total, count (not billions); 0 = not stated */
-    double active_params; /* per token; 0 = not stated, = params for dense */
+    double params;         /* total, count (not billions); 0 = not stated */
+    double active_params;  /* per token; 0 = not stated, = params for dense */
+    double counted_active; /* per token by the dimensions, where active_params is a figure that a publisher rounded:
+                              what is computed; 0 = active_params is */
     int layers, hidden, heads, kv_heads, head_dim;
     int intermediate;        /* FFN width of one expert where MoE, of the FFN where dense */
     int dense_intermediate;  /* FFN width of the leading dense layers of a MoE; 0 = none */

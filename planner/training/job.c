@@ -94,7 +94,7 @@ static int resolve_precision(struct job *j, struct note_list *assumed, struct er
 static double size_factor(const struct job *j)
 {
     struct model counted = *j->model;
-    counted.active_params = 0;
+    counted.active_params = counted.counted_active = 0;
     double by_dimensions = model_matmul_params(&counted), stated = model_matmul_params(j->model);
     double factor = by_dimensions > 0 ? stated / by_dimensions : 1;
     return factor > SHARED_BELOW && fabs(factor - 1) > 0.02 ? factor : 1;
