@@ -67,6 +67,6 @@ void config_take_published(const struct config_view *v, struct config_match *fou
     if (!notes)
         return;
     note_difference(notes, "config_count_differs", row->name, counted, m->params);
-    if (m->experts > 0)
+    if (m->experts > 0 && !found->unlike)
         note_difference(notes, "config_active_differs", row->name, active, m->active_params);
 }

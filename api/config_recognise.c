@@ -275,11 +275,22 @@ static void fill_kind(const struct model *row, struct model *m)
     m->causal = row->causal;
 }
 
+/* Of models that are alike in everything else, the one with this context comes first. */
+static void by_context(struct rows *r, int max_context)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (r->items[i]->max_context == max_context && r->items[0]->max_context != max_context) {
+            const struct model *first = r->items[0];
+            r->items[0] = r->items[i];
+            r->items[i] = first;
+        }
+}
+
 static const char *names_of(const struct rows *r, struct arena *arena)
 {
     const char *names = "";
     for (size_t i = 0; i < r->n && i < 3; i++)
-        names = arena_printf(arena, "%s%s%s", names, i > 0 ? ", " : "", r->items[i]->name);
+        names = arena_printf(arena, "%s%s%s", names, i > 0 ? " / " : "", r->items[i]->name);
     return names ? names : "";
 }
 
@@ -299,6 +310,7 @@ void config_recognise(const struct config_view *v, const struct catalog *c, cons
         ret->unlike = ret->row != NULL;
         find_relatives(c, key, s, m, &rows);
     } else if (one_size(&rows)) {
+        by_context(&rows, m->max_context);
         ret->row = rows.items[0];
         if (!*key)
             fill_kind(ret->row, m);
