@@ -120,6 +120,7 @@ static void encode_cost(struct encode *e, const struct cost *c)
     jw_money(w, "tax", c->tax, e->currency);
     jw_money(w, "total", c->total, e->currency);
     jw_money(w, "low", c->low, e->currency);
+    jw_money(w, "expected", c->expected, e->currency);
     jw_money(w, "high", c->high, e->currency);
     jw_money(w, "deposit", c->deposit, e->currency);
     jw_end_object(w);

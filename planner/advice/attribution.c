@@ -7,11 +7,12 @@
 #include "planner/advice/attribution.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "planner/advice/follow.h"
 #include "planner/drafting/build.h"
 
-enum { ATTRIBUTION_OPTIONS_MAX = 6 };
+enum { ATTRIBUTION_OPTIONS_MAX = 16, SHARE_UNITS = 10000 };
 
 /* Card-hours of a step as billed. */
 static double card_hours(const struct draft *d, int step)
@@ -67,7 +68,22 @@ static void add_part(struct attribution *a, const char *category, int64_t minor)
 {
     if (minor == 0 || a->n_parts == sizeof a->parts / sizeof *a->parts)
         return;
-    a->parts[a->n_parts++] = (struct attribution_part){category, minor, (double)minor / (double)a->minor};
+    a->parts[a->n_parts++] = (struct attribution_part){category, minor, 0};
+}
+
+/* Shares in whole hundredths of a percent that sum to one as printed: what rounding leaves goes to the largest part. */
+static void set_shares(struct attribution *a)
+{
+    int64_t left = SHARE_UNITS;
+    size_t largest = 0;
+    for (size_t i = 0; i < a->n_parts; i++) {
+        const int64_t units = llround((double)a->parts[i].minor / (double)a->minor * SHARE_UNITS);
+        a->parts[i].share = (double)units / SHARE_UNITS;
+        left -= units;
+        largest = llabs(a->parts[i].minor) > llabs(a->parts[largest].minor) ? i : largest;
+    }
+    if (a->n_parts > 0)
+        a->parts[largest].share = (double)(llround(a->parts[largest].share * SHARE_UNITS) + left) / SHARE_UNITS;
 }
 
 /* Price, hours of work and hours lost: whole minor units that sum to the difference of `train`. */
@@ -108,6 +124,7 @@ bool attribution_between(const struct attribution_view *from, const struct attri
     add_part(ret, "egress", to->egress - from->egress);
     add_part(ret, "reserve", to->reserve - from->reserve);
     add_part(ret, "tax", to->tax - from->tax);
+    set_shares(ret);
     return true;
 }
 

@@ -213,11 +213,24 @@ static double percentile_from_above(const float *values, double share)
     return (double)nth(copy, SOBOL_POINTS, k < 0 ? 0 : k < SOBOL_POINTS ? k : SOBOL_POINTS - 1);
 }
 
+/* The bill is of the plan as it stands. Where half of the cases cost clearly more or less (a slower run takes another
+ * tariff), the answer says so. */
+static void say_expected(const struct build *b, struct option *o)
+{
+    const double off = (double)(o->cost.expected - o->cost.total) / fmax(1, (double)o->cost.total);
+    if (b->order_only || fabs(off) < b->a.expected_differs_share)
+        return;
+    struct note *n = note_money(note_add(&o->warnings, "expected_differs"), "expected", o->cost.expected);
+    note_money(n, "total", o->cost.total);
+}
+
 static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
 {
     int64_t low = llround(percentile(s->total, 0.1)), high = llround(percentile(s->total, 0.9));
     o->cost.low = low < o->cost.total ? low : o->cost.total;
     o->cost.high = high > o->cost.total ? high : o->cost.total;
+    o->cost.expected = llround(percentile(s->total, 0.5));
+    say_expected(b, o);
     o->finish.low_days = fmin(ceil(percentile(s->finish, 0.1) - 0.01), o->finish.expected_days);
     o->finish.high_days = fmax(ceil(percentile(s->finish, 0.9) - 0.01), o->finish.expected_days);
     o->finish.confident_days = ceil(percentile_from_above(s->finish, b->a.deadline_confidence) - 0.01);

@@ -87,6 +87,7 @@ static const struct param_field FIELDS[] = {
     ROW(long_context_tokens),
     ROW(port_gap),
     ROW(port_debug_factor),
+    ROW(expected_differs_share),
     ROW(host_memory_least_gb),
     ROW(host_memory_most_gb),
     ROW(batch_utilisation),

@@ -69,6 +69,6 @@ int bill_cost(const struct bill *bill, struct arena *arena, struct cost *ret)
         if (add_tax(ret, &bill->lines[i]) != 0)
             return -1;
     }
-    ret->low = ret->high = ret->total;
+    ret->low = ret->expected = ret->high = ret->total;
     return 0;
 }
