@@ -11,25 +11,6 @@
 
 #define MIB_GB 1.048576e-3 /* GB (1e9 bytes) in a MiB */
 
-/* The words of a driver that has lost a card or does not answer. */
-static const char *fault_in(const char *text)
-{
-    static const char *const words[] = {"GPU is lost",
-                                        "GPU requires reset",
-                                        "Unable to determine the device handle",
-                                        "Failed to initialize NVML",
-                                        "couldn't communicate with the NVIDIA driver",
-                                        "No devices were found",
-                                        "Unknown Error",
-                                        "uncorrectable ECC error",
-                                        "ERR!",
-                                        "NVRM: Xid"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text_find(text, words[i]) != NULL)
-            return words[i];
-    return NULL;
-}
-
 /* One paste under one name may hold any of the outputs; every reader has a look and takes only what it knows. */
 static void read_text(const char *raw, struct arena *arena, struct cards *cards, struct diagnosis *d)
 {
@@ -42,7 +23,7 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     if (text == NULL)
         return;
     if (d->fault == NULL)
-        d->fault = fault_in(clean);
+        d->fault = hint_fault(clean);
     memcpy(text, clean, size);
     read_smi_table(text, cards, &d->driver, &d->cuda);
     memcpy(text, clean, size);
@@ -274,6 +255,7 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
     conclude(ret, reasons, n, &t);
     if (ret->fault != NULL)
         note_text(remark_add(ret, "card_fault", "cards", (double)ret->cards.n), "what", ret->fault);
+    hints_add(ret, in->training_log);
     measured_fill(ret, &t, &cards.unknown.reading);
     if (arena_failed(arena))
         return err_set(err, ERR_NOMEM, "the readings are too long to be read");

@@ -43,6 +43,17 @@ static double rate_at(const char *p)
     return text_starts(p, "/s") ? 1 / v : NAN;
 }
 
+/* "40", "1.23k": tqdm shortens where it is asked to. */
+static bool count(const char **p, double *ret)
+{
+    if (!text_number(p, ret))
+        return false;
+    char c = (char)(**p | 0x20);
+    *ret *= c == 'k' ? 1e3 : c == 'm' ? 1e6 : 1;
+    *p += c == 'k' || c == 'm';
+    return true;
+}
+
 /* "5/40 " that ends at `end`: where it starts, or NULL. */
 static const char *count_before(const char *line, const char *end, struct log_bar *bar)
 {
@@ -52,8 +63,8 @@ static const char *count_before(const char *line, const char *end, struct log_ba
     while (p > line && (text_is_digit(p[-1]) || strchr("/.kKM", p[-1]) != NULL))
         p--;
     const char *start = p;
-    int n, total;
-    if (!text_int(&p, &n) || *p != '/' || (p++, !text_int(&p, &total)) || total < 1 || n > total)
+    double n, total;
+    if (!count(&p, &n) || *p != '/' || (p++, !count(&p, &total)) || total < 1 || n > total)
         return NULL;
     bar->n = n;
     bar->total = total;
@@ -94,6 +105,9 @@ static bool take_bar(struct log *l, const char *from, const char *less)
         return true;
     const char *comma = strchr(less, ',');
     const char *close = strchr(less, ']');
+    const char *bytes = text_seek(less, "b/s");
+    if (bytes != NULL && (close == NULL || bytes < close)) /* a download */
+        return true;
     if (comma != NULL && (close == NULL || comma < close))
         bar.rate_s = rate_at(comma + 1);
     struct log_bar *kept = arena_push(l->arena, &l->bars);

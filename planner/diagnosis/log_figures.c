@@ -89,6 +89,9 @@ static void take_rates(struct log *l, const char *line)
 {
     const char *rest = "";
     struct iteration_stats *s = l->stats;
+    if (text_seek(line, "generation throughput") != NULL ||
+        text_seek(line, "gen throughput") != NULL) /* of a service */
+        return;
     double v = figure(line,
                       WORDS("tps", "tokens_per_second_per_gpu", "tokens per second per gpu", "tokens_per_sec_per_gpu",
                             "tokens/sec/gpu", "tokens/s/gpu", "tokens/s/device", "tokens/gpu/second)", "tgs",

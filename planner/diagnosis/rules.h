@@ -34,6 +34,11 @@ struct reason judge_communication(double share, const struct thresholds *t);
 struct reason judge_stated(const struct measured *m, const struct thresholds *t);
 struct reason judge_topology(const struct topology *topology);
 
+/* The words of a driver that has lost a card or does not answer; NULL when there are none. */
+const char *hint_fault(const char *text);
+/* Remarks on what a log complains of; `log` may be NULL. */
+void hints_add(struct diagnosis *d, const char *log);
+
 /* The measured block of a diagnosis: what was read of the job, none of what says nothing of it (idle cards, slices of a
  * card, a rate of nobody knows which card). */
 void measured_fill(struct diagnosis *d, const struct thresholds *t, const struct card_reading *unknown);

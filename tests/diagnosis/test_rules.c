@@ -330,6 +330,29 @@ Test(rules, measured_holds_the_job_and_nothing_else)
     }
 }
 
+/* No verdict, but what to mend before money is spent. */
+Test(rules, what_drivers_and_frameworks_complain_of_is_passed_on)
+{
+    static const struct {
+        const char *smi, *log, *code;
+    } rows[] = {
+        {"Unable to determine the device handle for GPU 0000:41:00.0: GPU is lost.", NULL, "card_fault"},
+        {NULL, "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", "out_of_memory"},
+        {NULL, "The 'train_dataloader' does not have many workers which may be a bottleneck.", "loader_workers"},
+        {NULL, "worker1:212:300 [3] NCCL WARN NET/IB : Got completion with error 12", "collective_trouble"},
+        {NULL, "[stage3.py] 4 pytorch allocator cache flushes since last step", "allocator_flushes"},
+    };
+    for (size_t i = 0; i < N(rows); i++) {
+        struct diagnosis d = run((struct diagnosis_input){.nvidia_smi = rows[i].smi, .training_log = rows[i].log});
+        IS(d, VERDICT_INSUFFICIENT);
+        cr_expect(says(&d, rows[i].code), "row %zu", i);
+        cr_expect_eq(d.fault != NULL, rows[i].smi != NULL);
+    }
+    struct diagnosis d = run((struct diagnosis_input){.training_log = "step 1 loss 2.1"});
+    for (size_t i = 0; i < N(rows); i++)
+        cr_expect_not(says(&d, rows[i].code));
+}
+
 Test(rules, thresholds_are_assumptions_a_request_may_set)
 {
     const struct catalog *c = test_catalog();
