@@ -69,7 +69,7 @@ function lines(option) {
     h('thead', {}, h('tr', {}, ['phase', 'section', 'item', 'quantity', 'unit_price', 'amount', 'source'].map((c) =>
       h('th', { scope: 'col', class: ['quantity', 'unit_price', 'amount'].includes(c) ? 'num' : '' }, t(`lines.${c}`))))),
     h('tbody', {}, cost.lines.map((l) => h('tr', {},
-      h('td', { class: 'whole' }, t(`phase.${l.phase}`)), h('td', { class: 'whole' }, t(`section.${l.section}`)), h('td', {}, l.sku ?? l.item ?? '–'),
+      h('td', { class: 'whole' }, t(`phase.${l.phase}`)), h('td', { class: 'whole' }, t(`section.${l.section}`)), h('td', {}, l.item === 'idle_hours' ? `${l.sku} · ${t('lines.idle_hours')}` : l.sku ?? l.item ?? '–'),
       h('td', { class: 'num' }, `${number(l.quantity, 3)} ${name('unit', l.unit)}`), h('td', { class: 'num' }, l.unit_price.amount),
       h('td', { class: 'num' }, l.amount.amount),
       h('td', {}, l.source ?? '–', l.price_as_of ? ` (${l.price_as_of})` : '', l.unused_share > 0 ? ` · ${t('unused', { p: percent(l.unused_share) })}` : ''))),
@@ -88,12 +88,16 @@ function physics(option) {
   return h('dl', { class: 'legend' }, rows.map(([key, value]) => h('div', {}, h('dt', {}, t(`physics.${key}`)), h('dd', {}, value))));
 }
 
+// Requests that can wait: when they run in hours that are paid for anyway.
+const windows = (batch) => batch?.windows.length ? h('ul', { class: 'notes' }, batch.windows.map((w) => h('li', {},
+  t('reserve.window', { from: date(w.start_on), to: date(w.end_on), hours: number(w.hours_per_day), gpus: number(w.gpus), sku: w.sku, requests: number(w.requests) })))) : null;
+
 // The reserve's notes, the same machines paid otherwise, and the same service on other cards.
 function reserve(option) {
   const r = option.inference_reserve;
   const ways = r.pricing.map((w) => pair(`reserve.pay.${w.code}`, money(w.total)));
   const head = ['role', 'gpu', 'gpus', 'replicas', 'tpot', 'ttft', 'total'];
-  return r.gpu ? [h('h4', {}, t('detail.reserve')), notes(r.notes), ways.length > 1 ? h('dl', {}, ways) : null,
+  return r.gpu ? [h('h4', {}, t('detail.reserve')), notes(r.notes), windows(r.batch), ways.length > 1 ? h('dl', {}, ways) : null,
     r.alternatives.length ? h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': t('detail.reserve') }, h('table', {},
       h('thead', {}, h('tr', {}, head.map((c) => h('th', { scope: 'col' }, t(`reserve.${c}`))))),
       h('tbody', {}, r.alternatives.map((c) => h('tr', {},
