@@ -177,6 +177,61 @@ static void fill_speed(const struct training_constants *k, const struct training
     e->checkpoint_gb = t->state_gb;
 }
 
+static void trace_memory(const struct training_request *q, double batch, const struct memory_estimate *m,
+                         struct trace *t)
+{
+    trace_add(t, "memory.optimizer_gb", m->optimizer_gb, "GB", "state_gb, as stated", 1, "state_gb",
+              q->training->state_gb);
+    trace_add(t, "memory.activations_gb", m->activations_gb, "GB", "activation_gb_per_sample * batch of a card", 2,
+              "activation_gb_per_sample", q->training->activation_gb_per_sample, "batch", batch);
+    trace_add(t, "memory.overhead_gb", m->overhead_gb, "GB", "context and libraries", 0);
+    trace_add(t, "memory.total_gb", m->total_gb, "GB", "optimizer + activations + overhead", 3, "optimizer",
+              m->optimizer_gb, "activations", m->activations_gb, "overhead", m->overhead_gb);
+    trace_add(t, "memory.low_gb", m->low_gb, "GB", "total * low_factor", 2, "total", m->total_gb, "low_factor",
+              m->low_gb / m->total_gb);
+    trace_add(t, "memory.high_gb", m->high_gb, "GB", "total * high_factor", 2, "total", m->total_gb, "high_factor",
+              m->high_gb / m->total_gb);
+    trace_add(t, "memory.usable_gb", m->usable_gb, "GB", "what a framework sees of the card", 1, "label",
+              q->shape->gpu->memory_gb);
+}
+
+static void trace_speed(const struct training_request *q, const struct rates *r, const struct training_estimate *e,
+                        struct trace *t)
+{
+    const double gpus = shape_gpus(q->shape);
+    trace_add(t, "training.one_card_samples_per_s", r->one_card, "samples/s",
+              r->measured ? "the reading, divided by the speed-up of its cards" : "tensor_peak * reached_share / cost",
+              2, "tensor_peak", r->peak, "cost", cost_of_sample(q));
+    trace_add(t, "training.global_batch", e->global_batch, "samples", "batch of a card * gpus", 2, "batch", r->batch,
+              "gpus", gpus);
+    trace_add(t, "training.samples_per_s", e->samples_per_s, "samples/s",
+              "one card * speed-up (gradients beside the backward pass, host shared by the cards), within the storage",
+              3, "one_card", r->one_card, "gradient_bytes", r->gradient_bytes, "gpus", gpus);
+    trace_add(t, "training.step_time_s", e->step_time_s, "s", "global_batch / samples_per_s", 2, "global_batch",
+              r->batch * gpus, "samples_per_s", e->samples_per_s);
+    trace_add(t, "training.communication_share", e->communication_share, "share", "1 - speed-up / gpus", 1, "gpus",
+              gpus);
+    trace_add(t, "training.data_wait_share", e->data_wait_share, "share", "1 - storage rate / rate of reading", 1,
+              "storage_gb_s", q->shape->storage_gb_s);
+    trace_add(t, "training.scaling_efficiency", e->scaling_efficiency, "share",
+              "speed-up of a card against one node (one card)", 1, "gpus", gpus);
+    if (isfinite(e->tflops_per_gpu)) {
+        trace_add(t, "training.tflops_per_gpu", e->tflops_per_gpu, "TFLOP/s", "samples_per_s / gpus * cost / 1e12", 3,
+                  "samples_per_s", e->samples_per_s, "gpus", gpus, "cost", cost_of_sample(q));
+        trace_add(t, "training.mfu_pct", e->mfu_pct, "%", "100 * tflops_per_gpu * 1e12 / tensor_peak", 2,
+                  "tflops_per_gpu", e->tflops_per_gpu, "tensor_peak", r->peak);
+    }
+    trace_add(t, "training.run_overhead", e->run_overhead, "share", "1 / kept share + evaluation - 1", 0);
+    trace_add(t, "training.checkpoint_gb", e->checkpoint_gb, "GB", "state_gb, as stated", 1, "state_gb",
+              q->training->state_gb);
+    if (isfinite(e->wall_hours)) {
+        trace_add(t, "training.wall_hours", e->wall_hours, "h", "samples / samples_per_s / 3600 * (1 + run_overhead)",
+                  2, "samples_per_s", e->samples_per_s, "run_overhead", e->run_overhead);
+        trace_add(t, "training.gpu_hours", e->gpu_hours, "h", "wall_hours * gpus", 2, "wall_hours", e->wall_hours,
+                  "gpus", gpus);
+    }
+}
+
 int custom_estimate(const struct training_constants *k, const struct training_request *q, struct arena *arena,
                     struct estimate *ret, struct err *err)
 {
@@ -199,6 +254,10 @@ int custom_estimate(const struct training_constants *k, const struct training_re
     }
     fill_memory(k, q, r.batch, &ret->memory);
     fill_speed(k, q, &r, &ret->training);
+    if (q->want_trace) {
+        trace_memory(q, r.batch, &ret->memory, &ret->trace);
+        trace_speed(q, &r, &ret->training, &ret->trace);
+    }
     ret->has_training = true;
     ret->fits = ret->memory.high_gb <= ret->memory.usable_gb    ? FITS_YES
                 : ret->memory.total_gb <= ret->memory.usable_gb ? FITS_TIGHT

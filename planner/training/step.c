@@ -201,8 +201,8 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
-    double waiting = j->wait_s * tokens / j->shape.nodes;
-    s.total_s = fmax(busy, s.data_s) + waiting;
+    s.wait_s = j->wait_s * tokens / j->shape.nodes;
+    s.total_s = fmax(busy, s.data_s) + s.wait_s;
     double waits = s.tensor_s + s.context_s + s.expert_s + s.pipeline_s + s.shard_s + s.offload_s;
     s.communication_share = (c->accumulation * waits + s.gradient_s + s.skew_s) / s.total_s;
     s.bubble_share = s.bubble_s / s.total_s;

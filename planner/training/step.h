@@ -16,6 +16,7 @@ struct step {
     double gradient_s, optimizer_s;                   /* exposed, once a step */
     double skew_s;                                    /* waiting for the slowest rank, a step */
     double data_s;                                    /* loading of the step's samples */
+    double wait_s;                                    /* for data and host, by a reading of utilisation */
     double total_s;
     double communication_share, bubble_share, data_wait_share;
     double tokens_per_s; /* real tokens of the whole job */

@@ -291,3 +291,56 @@ Test(training_rules, constants_are_shown_with_their_evidence)
     }
     reply_done(&r);
 }
+
+static bool explained(const json_t *trace, const char *group, const char *figure, double value)
+{
+    char name[100];
+    format(name, sizeof name, "%s.%s", group, figure);
+    size_t i;
+    json_t *step;
+    json_array_foreach(trace, i, step)
+    {
+        if (strcmp(json_string_value(json_object_get(step, "name")), name) != 0)
+            continue;
+        const char *formula = json_string_value(json_object_get(step, "formula"));
+        const double traced = json_number_value(json_object_get(step, "value"));
+        return formula != NULL && formula[0] != '\0' && fabs(traced - value) <= 1e-6 * fabs(value) + 1e-12;
+    }
+    return false;
+}
+
+/* Every number of an answer, whatever the method, with its formula. */
+Test(training_rules, a_trace_explains_every_figure)
+{
+    static const char *const trainings[] = {
+        "\"method\": \"pretrain\", \"seq_len\": 4096, \"tokens\": 1e11",
+        "\"method\": \"qlora\", \"seq_len\": 2048, \"tokens\": 1e8, \"packed\": false, \"mean_len\": 600",
+        "\"method\": \"custom\", \"flops_per_sample\": 12e9, \"state_gb\": 0.4, \"activation_gb_per_sample\": 0.1, "
+        "\"samples\": 1e7, \"dataset_gb\": 1000"};
+    static const char *const groups[] = {"memory", "training"};
+    for (int k = 0; k < 3; k++) {
+        char body[900];
+        format(body, sizeof body,
+               "{\"trace\": true, \"workload\": {%s\"training\": {%s}}, \"hardware\": {" A100(
+                   2) ", "
+                      "\"inter_link\": {\"kind\": \"roce\", \"gbps_per_node\": 400}}}",
+               k < 2 ? "\"model\": {\"preset\": \"llama-3.1-8b\"}, " : "", trainings[k]);
+        struct reply r = ask((struct ask){.path = "/api/v1/estimates", .body = body});
+        cr_assert_eq(r.status, 200, "%s", r.text);
+        int figures = 0;
+        for (int g = 0; g < 2; g++) {
+            const char *key;
+            json_t *value;
+            json_object_foreach(json_object_get(r.json, groups[g]), key, value)
+            {
+                if (!json_is_number(value) || json_number_value(value) == 0)
+                    continue;
+                figures++;
+                cr_expect(explained(json_object_get(r.json, "trace"), groups[g], key, json_number_value(value)),
+                          "%s.%s of case %d", groups[g], key, k);
+            }
+        }
+        cr_expect_gt(figures, 12);
+        reply_done(&r);
+    }
+}
