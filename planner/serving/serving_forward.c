@@ -56,5 +56,6 @@ struct load_speed forward_speed(const struct replica *r, const struct load_point
     s.total_tokens_per_s = s.requests_per_s * (output + p->input);
     s.end_to_end = p->batch / s.requests_per_s;
     s.ttft = s.tpot;
+    s.ttft_factor = 1;
     return s;
 }

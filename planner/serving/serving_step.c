@@ -313,8 +313,12 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     s.output_tokens_per_s = s.requests_per_s * output;
     s.total_tokens_per_s = s.requests_per_s * (output + (p->decode_only ? 0 : p->input));
     s.end_to_end = p->batch / s.requests_per_s;
-    struct step_time alone = serving_prefill(r, p->decode_only ? 0 : p->input, 1);
-    s.ttft = k->ttft_factor * alone.total * unknown + step;
+    double alone = serving_prefill(r, p->decode_only ? 0 : p->input, 1).total * unknown;
+    /* All prompts of a fixed batch come first; one that meets others at work is held up by them; one alone is not. */
+    s.ttft_factor = p->batch > 1 ? k->ttft_factor : 1;
+    if (p->together && alone > 0)
+        s.ttft_factor = p->batch * prefill / alone;
+    s.ttft = s.ttft_factor * alone + step;
     double others = p->together ? 0 : k->prefill_interference;
     s.tpot = step + others * (p->batch - busy) / busy * prefill / output;
     return s;

@@ -31,6 +31,7 @@ struct load_speed {
     double token_step; /* s of a token: the step with bubbles, drafts and what an unnamed engine costs */
     double requests_per_s, output_tokens_per_s, total_tokens_per_s;
     double ttft, tpot, end_to_end; /* s */
+    double ttft_factor;            /* first token against its prompt alone */
 };
 /* Steady state with `batch` requests always in flight. */
 struct load_speed serving_speed(const struct replica *r, const struct load_point *p);

@@ -60,8 +60,8 @@ void serving_trace(const struct replica *r, const struct point *p, const struct 
               3, "requests_per_s", s->requests_per_s, "input", p->decode_only ? 0 : p->input, "output", p->output);
     trace_add(t, "serving.tpot_ms", s->tpot * 1e3, "ms", "step + interference of other requests' prefill", 2, "step",
               s->token_step * 1e3, "interference", (s->tpot - s->token_step) * 1e3);
-    trace_add(t, "serving.ttft_ms", s->ttft * 1e3, "ms", "factor * prefill + step", 3, "factor", r->k->ttft_factor,
-              "prefill", (s->ttft - s->token_step) / r->k->ttft_factor * 1e3, "step", s->token_step * 1e3);
+    trace_add(t, "serving.ttft_ms", s->ttft * 1e3, "ms", "factor * prefill + step", 3, "factor", s->ttft_factor,
+              "prefill", (s->ttft - s->token_step) / s->ttft_factor * 1e3, "step", s->token_step * 1e3);
     trace_add(t, "serving.output_tokens_per_s_low", s->output_tokens_per_s / a->band, "tokens/s", "expected / band", 2,
               "expected", s->output_tokens_per_s, "band", a->band);
     trace_add(t, "serving.output_tokens_per_s_high", s->output_tokens_per_s * a->band, "tokens/s", "expected * band", 2,

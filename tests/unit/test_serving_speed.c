@@ -202,6 +202,8 @@ Test(serving_speed, operating_points)
             a.scenario = SCEN_SERVER;
             struct serving_estimate loop = answer(a).serving;
             cr_expect_gt(loop.tpot_ms, batch.tpot_ms, "%s: prompts of others fall between two tokens", models[m]);
+            cr_expect_gt(batch.ttft_ms, 4 * loop.ttft_ms, "%s: all prompts come first", models[m]);
+            cr_expect_gt(loop.ttft_ms, alone.ttft_ms, "%s: others are at work", models[m]);
             cr_expect_float_eq(32 / loop.requests_per_s, 512 * 32 / loop.output_tokens_per_s, 1e-6, "Little");
             a.decode_only = true;
             struct serving_estimate decode = answer(a).serving;
