@@ -4,6 +4,8 @@
 
 #include "planner/diagnosis/rules.h"
 
+#define GIB_GB 1.073741824 /* a card of "80 GB" has at most 80 GiB */
+
 /* The job runs on it: an idle card beside is none of it, nor is one that is cut into slices. */
 static bool of_the_job(const struct card_reading *r, const struct thresholds *t)
 {
@@ -11,7 +13,8 @@ static bool of_the_job(const struct card_reading *r, const struct thresholds *t)
     return !r->mig && !empty && !card_is_idle(r, t);
 }
 
-static void take_cards(struct measured *m, const struct diagnosis *d, const struct thresholds *t)
+/* Returns the card model of the job; NULL where it is not known or there are several. */
+static const struct gpu *take_cards(struct measured *m, const struct diagnosis *d, const struct thresholds *t)
 {
     double busy = 0, full = 0;
     int n_busy = 0, n_full = 0;
@@ -21,7 +24,6 @@ static void take_cards(struct measured *m, const struct diagnosis *d, const stru
         if (!of_the_job(r, t))
             continue;
         gpu = m->gpus++ == 0 || r->gpu == gpu ? r->gpu : NULL;
-        m->peak_memory_gb = fmax(m->peak_memory_gb, r->memory_used_gb);
         if (isfinite(r->utilisation_pct)) {
             busy += r->utilisation_pct;
             n_busy++;
@@ -35,6 +37,7 @@ static void take_cards(struct measured *m, const struct diagnosis *d, const stru
     m->gpu = gpu != NULL ? gpu->id : NULL;
     m->gpu_util_pct = n_busy > 0 ? busy / n_busy : -1;
     m->memory_used_pct = n_full > 0 ? 100 * full / n_full : -1;
+    return gpu;
 }
 
 /* Where the log was printed by more ranks than cards are shown, the rest are on other machines of the kind. */
@@ -73,15 +76,15 @@ void measured_fill(struct diagnosis *d, const struct thresholds *t, const struct
     struct measured *m = &d->measured;
     *m = blank.measured;
     const struct iteration_stats *s = &d->iterations;
-    take_cards(m, d, t);
+    const struct gpu *gpu = take_cards(m, d, t);
     take_nodes(m, d);
     take_rate(m, s);
     if (d->cards.n == 0 && isfinite(unknown->utilisation_pct))
         m->gpu_util_pct = unknown->utilisation_pct;
-    if (s->peak_memory_gb > m->peak_memory_gb)
+    /* What the driver shows as used is what the framework has ever reserved, no need: a plan that took it for one would
+     * rule out every smaller card. The log's own peak is a need, of a card that is known. */
+    if (gpu != NULL && s->peak_memory_gb > 0 && s->peak_memory_gb <= gpu->memory_gb * GIB_GB)
         m->peak_memory_gb = s->peak_memory_gb;
-    if (m->gpu == NULL) /* of nobody knows which card: it limits nothing */
-        m->peak_memory_gb = -1;
     if (s->read && (double)s->steady_n >= t->min_iterations && isfinite(s->steady_cv))
         m->iteration_time_cv = s->steady_cv;
     m->global_batch = s->global_batch;
