@@ -163,6 +163,38 @@ Test(costs, operations_and_staging_follow_the_request)
     reply_done(&r);
 }
 
+/* Nothing said: the weights come home. 0: nothing leaves. A figure: that much. */
+Test(costs, egress_as_stated_or_the_weights)
+{
+    static const struct {
+        const char *member;
+        double gb;
+    } cases[] = {{"", 30 /* 14.8 billion in 16 bits, whole gigabytes */},
+                 {"\"egress_gb\": 0,", 0},
+                 {"\"egress_gb\": 500,", 500}};
+    for (size_t i = 0; i < N(cases); i++) {
+        char body[500];
+        snprintf(
+            body, sizeof body,
+            "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\", "
+            "\"tokens\": 2e9}, \"constraints\": {%s \"kinds\": [\"single_machine\"], \"providers\": "
+            "[\"huawei-cloud-hefei\"]}}}",
+            cases[i].member);
+        struct reply r = plan_of(body);
+        const json_t *o = json_array_get(json_object_get(r.json, "options"), 0), *l;
+        double gb = 0;
+        size_t k;
+        json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), k, l)
+        {
+            if (strcmp(word(l, "section"), "egress") == 0)
+                gb += json_number_value(json_object_get(l, "quantity"));
+        }
+        cr_expect_eq(gb, cases[i].gb, "%s: %g GB", cases[i].member, gb);
+        cr_expect_eq(told(o, "egress_assumed"), i == 0);
+        reply_done(&r);
+    }
+}
+
 /* Tax as lines of its own: one a code, and together the tax and the net of the bill. */
 Test(costs, tax_lines_sum_to_the_tax)
 {

@@ -207,3 +207,62 @@ Test(tariff, refuses_what_cannot_be_paid)
     cr_expect_eq(tariff_cover(&(struct tariff){&dear, 1}, &day, 0, 0, &cover), 0);
     cr_expect_eq(cover.cost_nano, 0, "no days, no cost");
 }
+
+enum { JOINT_DAYS = 8, JOINT_UNITS = 3 };
+
+/* Every way of paying for several equal units at once, whoever of them a permit is for: permits are bought on any day,
+ * units without one are paid by the hour. left: days that each running permit has still to go. */
+static int64_t cheapest_together(const struct tariff *t, const int *units, const int64_t *hours, int day,
+                                 const int left[JOINT_UNITS], int n_left)
+{
+    if (day == JOINT_DAYS)
+        return 0;
+    int64_t best = INT64_MAX, hour, month, year;
+    const int open = units[day] > n_left ? units[day] - n_left : 0;
+    cr_assert(tariff_cost(&t->rates[0], hours[day], &hour) == 0 && tariff_cost(&t->rates[1], 0, &month) == 0 &&
+              tariff_cost(&t->rates[2], 0, &year) == 0);
+    for (int months = 0; months <= open; months++)
+        for (int years = 0; years <= open - months; years++) {
+            int next[JOINT_UNITS], n = 0;
+            for (int i = 0; i < n_left + months + years; i++) {
+                const int days = i < n_left ? left[i] : i < n_left + months ? t->rates[1].days : t->rates[2].days;
+                if (days > 1)
+                    next[n++] = days - 1;
+            }
+            const int64_t cost = months * month + years * year + (open - months - years) * hour +
+                                 cheapest_together(t, units, hours, day + 1, next, n);
+            best = cost < best ? cost : best;
+        }
+    return best;
+}
+
+/* A plan's machines grow with its phases: what the k-th of them does is covered on its own, and no way of paying for
+ * all of them together is cheaper. */
+Test(tariff, covers_of_the_levels_are_the_cheapest_together, .timeout = 60)
+{
+    for (int round = 0; round < 60; round++) {
+        int units[JOINT_DAYS];
+        int64_t hours[JOINT_DAYS], levels = 0;
+        const struct rate rates[3] = {hourly(1000 + draw(9000)),
+                                      permit(MODE_MONTHLY, 2 + (int)draw(2), 20000 + draw(200000)),
+                                      permit(MODE_ANNUAL, 4 + (int)draw(3), 50000 + draw(400000))};
+        const struct tariff t = {rates, 3};
+        for (int d = 0, now = 1; d < JOINT_DAYS; d++) {
+            now = now < JOINT_UNITS && draw(3) == 0 ? now + 1 : now;
+            units[d] = now;
+            hours[d] = 1000 * (int64_t)(1 + draw(24));
+        }
+        for (int k = 1; k <= JOINT_UNITS; k++) {
+            struct tariff_day days[JOINT_DAYS];
+            struct tariff_cover cover;
+            size_t n = 0;
+            for (int d = 0; d < JOINT_DAYS; d++)
+                if (units[d] >= k)
+                    days[n++] = (struct tariff_day){d, (int32_t)hours[d], 0, false};
+            cr_assert_eq(tariff_cover(&t, days, n, 0, &cover), 0);
+            levels += cover.cost_nano;
+        }
+        const int none[JOINT_UNITS] = {0};
+        cr_expect_eq(levels, cheapest_together(&t, units, hours, 0, none, 0), "round %d", round);
+    }
+}
