@@ -72,18 +72,12 @@ static void add_better(struct single_search *s, struct candidate c, int home_car
         candidate_add(&s->w.list, &c);
 }
 
-/* One number of cards of an offer; *fewest is the smallest number that holds the model so far. */
-static int try_cards(struct single_search *s, const struct offer *o, bool by_card, int cards, int *fewest)
+/* One number of cards of an offer, cut into so many lanes; *fewest is the smallest number that holds the model so far.
+ */
+static int try_lanes(struct single_search *s, const struct offer *o, bool by_card, int cards, int lanes, int *fewest)
 {
     bool failed = false;
-    int lanes = s->w.b->training.parallel_runs;
-    const struct estimate *e = NULL;
-    if (lanes > 1 && cards % lanes == 0)
-        e = fitting(s, o, cards / lanes, &failed);
-    if (e == NULL && !failed) {
-        lanes = 1; /* one run after another on the whole machine */
-        e = fitting(s, o, cards, &failed);
-    }
+    const struct estimate *e = fitting(s, o, cards / lanes, &failed);
     if (failed)
         return -1;
     if (e == NULL)
@@ -93,6 +87,17 @@ static int try_cards(struct single_search *s, const struct offer *o, bool by_car
     struct candidate c = {.offer = o, .by_card = by_card, .cards = cards, .nodes = 1, .lanes = lanes, .estimate = e};
     add_better(s, c, *fewest);
     return 0;
+}
+
+/* As many runs side by side as divide the cards evenly, and one after another on all of them. */
+static int try_cards(struct single_search *s, const struct offer *o, bool by_card, int cards, int *fewest)
+{
+    int lanes = s->w.b->training.parallel_runs;
+    while (lanes > 1 && cards % lanes != 0)
+        lanes--;
+    if (lanes > 1 && try_lanes(s, o, by_card, cards, lanes, fewest) != 0)
+        return -1;
+    return try_lanes(s, o, by_card, cards, 1, fewest);
 }
 
 static int try_offer(struct walk *w, const struct offer *o, const struct guess *g)
