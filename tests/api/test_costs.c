@@ -167,11 +167,11 @@ Test(costs, operations_and_staging_follow_the_request)
 Test(costs, egress_as_stated_or_the_weights)
 {
     static const struct {
-        const char *member;
-        double gb;
-    } cases[] = {{"", 30 /* 14.8 billion in 16 bits, whole gigabytes */},
-                 {"\"egress_gb\": 0,", 0},
-                 {"\"egress_gb\": 500,", 500}};
+        const char *member, *unit;
+        double quantity;
+    } cases[] = {{"", "gb", 30 /* 14.8 billion in 16 bits, whole gigabytes */},
+                 {"\"egress_gb\": 0,", "", 0},
+                 {"\"egress_gb\": 500,", "mbps_month", 2 /* Mbit/s for a month carry it, and cost less */}};
     for (size_t i = 0; i < N(cases); i++) {
         char body[500];
         snprintf(
@@ -182,14 +182,16 @@ Test(costs, egress_as_stated_or_the_weights)
             cases[i].member);
         struct reply r = plan_of(body);
         const json_t *o = json_array_get(json_object_get(r.json, "options"), 0), *l;
-        double gb = 0;
+        double quantity = 0;
         size_t k;
         json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), k, l)
         {
-            if (strcmp(word(l, "section"), "egress") == 0)
-                gb += json_number_value(json_object_get(l, "quantity"));
+            if (strcmp(word(l, "section"), "egress") != 0)
+                continue;
+            quantity += json_number_value(json_object_get(l, "quantity"));
+            cr_expect_str_eq(word(l, "unit"), cases[i].unit);
         }
-        cr_expect_eq(gb, cases[i].gb, "%s: %g GB", cases[i].member, gb);
+        cr_expect_eq(quantity, cases[i].quantity, "%s: %g", cases[i].member, quantity);
         cr_expect_eq(told(o, "egress_assumed"), i == 0);
         reply_done(&r);
     }
