@@ -1,6 +1,7 @@
 /* arena.c — bump allocation in a chain of blocks; the first is small, the next ones double up to a ceiling. */
 #include "base/arena.h"
 
+#include <malloc.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,6 +11,8 @@
 
 #define BLOCK_FIRST 8192
 #define BLOCK_MAX ((size_t)1 << 20)
+#define KEPT_BLOCK (8 << 20) /* larger ones are rare */
+#define KEPT_FREE (32 << 20) /* at most so much stays behind unused */
 #define ALIGNMENT alignof(max_align_t)
 
 struct block {
@@ -176,6 +179,12 @@ bool arena_grow(struct arena *a, void **items, size_t *cap, size_t n, size_t siz
     *items = p;
     *cap = grown;
     return true;
+}
+
+void arena_keep_pages(void)
+{
+    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, KEPT_FREE);
 }
 
 bool arena_failed(const struct arena *a)

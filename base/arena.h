@@ -37,6 +37,10 @@ bool arena_grow(struct arena *a, void **items, size_t *cap, size_t n, size_t siz
  * memory. */
 void arena_reset(struct arena *a);
 
+/* For a process that makes many arenas, before its threads: blocks that are freed stay with the process for the next
+ * arena, instead of going back to the system and being faulted in anew page by page. */
+void arena_keep_pages(void);
+
 bool arena_failed(const struct arena *a);
 size_t arena_used(const struct arena *a);
 

@@ -1,4 +1,5 @@
 /* command_serve.c — `suanpan serve`. */
+#include "base/arena.h"
 #include "server/command.h"
 #include "server/log.h"
 #include "server/srv.h"
@@ -9,6 +10,7 @@ int command_serve(const struct config *config)
     enum log_level level = LOG_INFO;
     if (log_level_parse(config->log_level, &level) == 0)
         log_set_level(level);
+    arena_keep_pages();
     api_init();
     if (srv_run(config, &err) == 0)
         return 0;

@@ -232,6 +232,7 @@ static void bench_example(const char *file, const struct catalog *c, const struc
 
 int main(void)
 {
+    arena_keep_pages();
     api_init();
     const struct catalog *c = bound(test_catalog());
     struct catalog *big = bound(synthetic_catalog(MANY_ROWS));
