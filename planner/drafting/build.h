@@ -59,6 +59,7 @@ struct day_cost {
 };
 
 struct cover_memo;
+struct physics_store;
 
 struct build {
     const struct plan_request *q;
@@ -79,9 +80,10 @@ struct build {
     struct training training;       /* the workload's; runs and parallel_runs >= 1 */
     int shareable_runs;             /* runs that may leave the house for the far end of a line; 0..runs */
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
-    struct physics_entry *physics[PHYSICS_BUCKETS];
-    int n_physics, n_sizings; /* estimates and sizings computed so far */
-    struct recall *recall;    /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
+    struct physics_entry *physics[PHYSICS_BUCKETS]; /* what this plan asked for */
+    struct physics_store *store;                    /* of all estimates of this work, shared with plans made of it */
+    int n_physics, n_sizings;                       /* estimates and sizings computed so far */
+    struct recall *recall; /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
     double recall_work, recall_best;
     int n_reckoned; /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;

@@ -1,0 +1,162 @@
+/* build_physics.c — physics once per distinct shape, for a plan and for the plans made of it.
+ *
+ * A plan's estimates stand in a store of its own; a plan made of it for the same work asks that store, so that what one
+ * of them finds out serves all. What a plan has asked for itself is counted: its search is bounded by it.
+ */
+#include "planner/drafting/build.h"
+
+struct physics_store {
+    const struct build *of; /* whose work it is, and whose arena it lives in */
+    struct physics_entry *entries[PHYSICS_BUCKETS];
+};
+
+static size_t bucket_of(const struct build *b, const struct shape *s)
+{
+    size_t h = (size_t)(s->gpu - b->catalog->gpus);
+    h = h * 31 + (size_t)s->gpus_per_node;
+    h = h * 31 + (size_t)s->nodes;
+    h = h * 31 + (size_t)s->inter_gbps_per_node + (size_t)s->inter;
+    return h % PHYSICS_BUCKETS;
+}
+
+static int estimate_work(const struct build *b, const struct shape *shape, struct estimate *ret, struct err *err)
+{
+    const struct workload *w = b->workload;
+    if (b->training.method == METHOD_EMBEDDING)
+        return embedding_estimate(b->serving_k, &w->model, &b->training, shape, b->arena, ret, err);
+    struct training_request r = {
+        .model = &w->model,
+        .training = &b->training,
+        .measured = w->measured.stated ? &w->measured : NULL,
+        .measured_gpu = b->measured_gpu,
+        .shape = shape,
+        .prudent = true,
+        .readings = b->readings,
+    };
+    return training_estimate(b->training_k, &r, b->arena, ret, err);
+}
+
+/* An estimate of runs that take `by` times as long because the card is slower. */
+static void slow_down(struct estimate *e, double by)
+{
+    struct training_estimate *t = &e->training;
+    t->step_time_s *= by;
+    t->wall_hours *= by;
+    t->gpu_hours *= by;
+    t->tokens_per_s /= by;
+    t->tokens_per_s_per_gpu /= by;
+    t->tokens_per_s_per_gpu_low /= by;
+    t->tokens_per_s_per_gpu_high /= by;
+    t->samples_per_s /= by;
+}
+
+static bool is_slowed(const struct slowdown *s, const struct gpu *gpu)
+{
+    return s->by > 0 && (s->gpu == NULL || s->gpu == gpu);
+}
+
+static const struct estimate *find(struct physics_entry *const *head, const struct shape *shape)
+{
+    for (const struct physics_entry *e = *head; e != NULL; e = e->next)
+        if (shape_same(&e->shape, shape))
+            return e->estimate;
+    return NULL;
+}
+
+static int insert(struct physics_entry **head, const struct shape *shape, const struct estimate *estimate,
+                  struct arena *arena, struct err *err)
+{
+    struct physics_entry *entry = arena_alloc(arena, sizeof *entry);
+    if (entry == NULL)
+        return err_set(err, ERR_NOMEM, "no room for estimates");
+    *entry = (struct physics_entry){*shape, estimate, *head, false};
+    *head = entry;
+    return 0;
+}
+
+/* Of the work as the store's plan has it, on the card as it is. */
+static const struct estimate *stored(struct physics_store *s, const struct shape *shape, struct err *err)
+{
+    struct physics_entry **head = &s->entries[bucket_of(s->of, shape)];
+    const struct estimate *known = find(head, shape);
+    if (known != NULL)
+        return known;
+    struct estimate *estimate = arena_alloc(s->of->arena, sizeof *estimate);
+    if (estimate == NULL) {
+        err_set(err, ERR_NOMEM, "no room for estimates");
+        return NULL;
+    }
+    if (estimate_work(s->of, shape, estimate, err) != 0 || insert(head, shape, estimate, s->of->arena, err) != 0)
+        return NULL;
+    return estimate;
+}
+
+static struct physics_store *store_of(struct build *b)
+{
+    if (b->store == NULL && (b->store = arena_alloc(b->arena, sizeof *b->store)) != NULL)
+        b->store->of = b;
+    return b->store;
+}
+
+/* The estimate itself, or a copy of it for another amount of work or a slower card; NULL: no room. */
+static const struct estimate *as_asked(const struct estimate *e, double work, double slower, struct arena *arena)
+{
+    if (!(work < 1) && !(work > 1) && !(slower < 1) && !(slower > 1))
+        return e;
+    struct estimate *own = arena_alloc(arena, sizeof *own);
+    if (own == NULL)
+        return NULL;
+    *own = *e;
+    own->training.wall_hours *= work;
+    own->training.gpu_hours *= work;
+    slow_down(own, slower);
+    return own;
+}
+
+static double slower_on(const struct build *b, const struct shape *shape)
+{
+    return is_slowed(&b->slowdown, shape->gpu) ? b->slowdown.by : 1;
+}
+
+const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err)
+{
+    struct physics_entry **head = &b->physics[bucket_of(b, shape)];
+    for (struct physics_entry *e = *head; e != NULL; e = e->next)
+        if (shape_same(&e->shape, shape)) {
+            b->n_physics += e->inherited;
+            e->inherited = false;
+            return e->estimate;
+        }
+    struct physics_store *store = store_of(b);
+    const struct estimate *e = store != NULL ? stored(store, shape, err) : NULL;
+    if (e == NULL)
+        return store != NULL ? NULL : (err_set(err, ERR_NOMEM, "no room for estimates"), NULL);
+    e = as_asked(e, 1, slower_on(b, shape), b->arena);
+    if (e == NULL || insert(head, shape, e, b->arena, err) != 0) {
+        err_set(err, ERR_NOMEM, "no room for estimates");
+        return NULL;
+    }
+    b->n_physics++;
+    return e;
+}
+
+int build_inherit_physics(const struct build *from, double work, struct build *to)
+{
+    if (!(work < 1) && !(work > 1)) {
+        to->store = from->store;
+        return 0;
+    }
+    for (int i = 0; i < PHYSICS_BUCKETS; i++) {
+        struct physics_entry **at = &to->physics[i];
+        for (const struct physics_entry *e = from->physics[i]; e != NULL; e = e->next) {
+            struct physics_entry *own = arena_alloc(to->arena, sizeof *own);
+            const struct estimate *estimate = as_asked(e->estimate, work, slower_on(to, &e->shape), to->arena);
+            if (own == NULL || estimate == NULL)
+                return -1;
+            *own = (struct physics_entry){e->shape, estimate, NULL, true};
+            *at = own;
+            at = &own->next;
+        }
+    }
+    return 0;
+}
