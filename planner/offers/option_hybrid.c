@@ -19,6 +19,7 @@
 #include "planner/offers/hybrid_side.h"
 #include "planner/offers/kinds.h"
 #include "planner/reserve/batch.h"
+#include "planner/reserve/reserve.h"
 
 enum { HYBRID_LINES_MAX = 3, CUTS_WEIGHED = 128, CUTS_WEIGHED_OTHER = 32, CUTS_WEIGHED_LEAN = 4 };
 
@@ -222,6 +223,8 @@ int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybr
     build_draft_restart(b, d, KIND_HYBRID_CLOUD);
     d->shape = p->local.shape;
     d->estimate = p->local.estimate;
+    if (p->reserve)
+        d->reserve = p->reserve;
     if (add_sides(d, p, cut->lanes_local, cut->lanes_out) ||
         phases_standard(b, d, d->train_group, d->train_group, units, hours + candidate_staging_hours(b)) ||
         add_burst(b, d, p, cut->lanes_out * p->burst.shape.nodes, hours_out, staging_h) || extras_standard(b, d))
@@ -430,6 +433,22 @@ static int choose_ends(struct build *b, const struct hybrid_pair *p, struct hybr
     return 0;
 }
 
+/* The service stays local too: where the plan's reserve is no local IDC's, the home's own machines carry it if they
+ * can. */
+static int reserve_at_home(struct build *b, struct hybrid_pair *p, struct err *err)
+{
+    const struct offer *now = b->reserve.offer;
+    if (!now || now->sku->provider->kind == PROVIDER_LOCAL_IDC || !p->home->serves)
+        return 0;
+    struct reserve_plan *own = arena_alloc(b->arena, sizeof *own);
+    if (!own)
+        return err_set(err, ERR_NOMEM, "another reserve does not fit");
+    if (reserve_at(b, p->home, own, err))
+        return -1;
+    p->reserve = own->offer && !own->missing ? own : NULL;
+    return 0;
+}
+
 int option_hybrid_build(struct build *b, struct option_list *out, struct err *err)
 {
     struct hybrid_terms terms;
@@ -454,6 +473,8 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
         if (!home.fit.offer || !cloud.fit.offer)
             continue;
         pairs++;
+        if (reserve_at_home(b, &p, err))
+            return -1;
         if (add_pair(b, &p, &home, &cloud, out, err))
             return -1;
     }

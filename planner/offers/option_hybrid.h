@@ -22,6 +22,7 @@ struct hybrid_pair {
     int64_t line_micros;
     enum price_unit line_unit;
     struct hybrid_side local, burst;
+    const struct reserve_plan *reserve; /* of the options: at home; NULL = the plan's */
     struct hybrid_terms terms;
 };
 

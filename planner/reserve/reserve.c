@@ -364,6 +364,28 @@ static int build_without(struct build *b, int lifted, double bits, struct build 
     return build_within(child, err);
 }
 
+int reserve_at(struct build *b, const struct provider *at, struct reserve_plan *ret, struct err *err)
+{
+    struct workload *w = arena_alloc(b->arena, sizeof *w);
+    struct build *child = arena_alloc(b->arena, sizeof *child);
+    const char **only = arena_array(b->arena, 1, sizeof *only);
+    if (w == NULL || child == NULL || only == NULL)
+        return err_set(err, ERR_NOMEM, "no room for another reserve");
+    *w = *b->workload;
+    *only = at->id;
+    w->constraints.city = NULL;
+    w->constraints.providers = only;
+    w->constraints.n_providers = 1;
+    const struct plan_request q = {b->catalog, w, b->day.as_of};
+    if (build_init(child, &q, b->arena, err) != 0)
+        return -1;
+    child->lean = true; /* one machine is enough: it is compared with nothing */
+    if (build_within(child, err) != 0)
+        return -1;
+    *ret = child->reserve;
+    return 0;
+}
+
 /* Takes a reserve that was found another way, and says which. */
 static void take_child(struct build *b, const struct build *child, int lifted, double bits)
 {

@@ -583,6 +583,32 @@ Test(golden, only_what_may_leave_bursts)
     }
 }
 
+/* Whatever bursts, the service of a job that trains stays at a local IDC, and so does all that is not a burst. */
+Test(golden, hybrid_serves_at_home)
+{
+    static const char *const cities[] = {"", "\"city\": \"hefei\"", "\"city\": \"shenzhen\""};
+    for (size_t i = 0; i < sizeof cities / sizeof *cities; i++) {
+        char workload[512];
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 1e9,"
+                 "\"runs\": 6, \"parallel_runs\": 3}, \"constraints\": {%s}}",
+                 cities[i]);
+        json_t *p = plan_of(workload), *s;
+        const json_t *hybrid = option_of(p, "hybrid_cloud");
+        size_t k;
+        cr_assert(feasible(hybrid), "%s", cities[i]);
+        json_array_foreach(json_object_get(hybrid, "supply"), k, s)
+        {
+            const struct provider *provider = catalog_provider(client_catalog(), text_of(s, "provider"));
+            const bool burst = strcmp(text_of(s, "role"), "burst") == 0;
+            cr_assert_not_null(provider);
+            cr_expect_eq(provider->kind, burst ? PROVIDER_PUBLIC_CLOUD : PROVIDER_LOCAL_IDC, "%s", text_of(s, "sku"));
+        }
+        check_one_software(hybrid);
+        json_decref(p);
+    }
+}
+
 /* --- university time, word by word --------------------------------------------------------------------------- */
 #define CAMPUS(training, constraints, assumptions)                                                                     \
     "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"lora\", " training                        \
