@@ -247,3 +247,32 @@ Test(recognised, both_languages_tell_what_was_taken)
         json_decref(body);
     }
 }
+
+/* What is recognised must also be calculable, and what it is called comes back with it. */
+Test(recognised, every_published_file_can_be_estimated, .timeout = 120)
+{
+    char *lines = read_file("tests/data/configs/published.jsonl", NULL), *save = NULL;
+    cr_assert_not_null(lines);
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        json_t *row = json_loads(line, 0, NULL);
+        json_t *body = json_pack("{s:{s:{s:O}, s:{s:i}}, s:{s:s, s:i, s:i}}", "workload", "model", "config",
+                                 json_object_get(row, "config"), "serving", "weight_bits", 16, "hardware", "gpu",
+                                 "b200-sxm-180g", "gpus_per_node", 8, "nodes", 1);
+        char *bytes = json_dumps(body, 0);
+        struct reply r = ask((struct ask){.path = "/api/v1/estimates", .body = bytes, .unrecorded = true});
+        const char *name = json_string_value(json_object_get(row, "name"));
+        json_t *serving = json_object_get(r.json, "serving");
+        double size = json_number_value(json_object_get(json_object_get(r.json, "model"), "params_b"));
+        double weights = json_number_value(json_object_get(serving, "weights_gb"));
+        cr_expect_eq(r.status, 200, "%s: %s", name, r.text);
+        cr_expect(size > 0 && weights >= 1.98 * size, "%s: %.4g GB of %.4g B", name, weights, size);
+        cr_expect(!has_code(json_object_get(r.json, "assumptions"), "model_size_differs"), "%s: nobody stated a size",
+                  name);
+        cr_expect(!has_code(json_object_get(r.json, "assumptions"), "model_experts_assumed"), "%s", name);
+        reply_done(&r);
+        free(bytes);
+        json_decref(body);
+        json_decref(row);
+    }
+    free(lines);
+}
