@@ -223,27 +223,6 @@ static json_t *vision_part(json_t *root)
     return thinker ? vision_part(thinker) : NULL;
 }
 
-/* Signs of a family where neither a type nor an architecture is given. */
-static const char *guessed_type(json_t *o)
-{
-    if (json_object_get(o, "ssm_cfg"))
-        return strstr(json_string_value(json_object_get(json_object_get(o, "ssm_cfg"), "layer"))
-                          ? json_string_value(json_object_get(json_object_get(o, "ssm_cfg"), "layer"))
-                          : "",
-                      "2")
-                   ? "mamba2"
-                   : "mamba";
-    if (json_object_get(o, "state_size") && !json_object_get(o, "num_attention_heads"))
-        return "mamba";
-    if (json_object_get(o, "inner_hidden_size") && json_object_get(o, "position_encoding_2d"))
-        return "chatglm";
-    bool litgpt = json_object_get(o, "norm_class_name") || json_object_get(o, "n_query_groups") ||
-                  json_object_get(o, "n_head_kv") || json_object_get(o, "n_kv_head");
-    if (json_object_get(o, "block_size") && json_object_get(o, "n_embd") && !litgpt)
-        return "gpt2"; /* nanoGPT */
-    return "";
-}
-
 /* A document around the file ("config": {...} in a record of a hub): the file itself. */
 static json_t *unwrapped(json_t *root)
 {
@@ -276,7 +255,7 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
         type =
             json_string_value(json_object_get(ret->text, json_object_get(ret->text, "arch") ? "arch" : "architecture"));
     const char *arch = *architecture(ret->text) ? architecture(ret->text) : architecture(root);
-    lower(ret->type, sizeof ret->type, type ? type : *arch ? arch : guessed_type(ret->text));
+    lower(ret->type, sizeof ret->type, type ? type : *arch ? arch : config_guessed_type(ret->text));
     if (!ret->type[0]) /* diffusers */
         lower(ret->type, sizeof ret->type,
               json_is_string(json_object_get(root, "_class_name"))
@@ -284,6 +263,7 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
                   : "");
     if (strncmp(ret->type, "rwforcausallm", 13) == 0 || strncmp(ret->type, "rwmodel", 7) == 0)
         (void)snprintf(ret->type, sizeof ret->type, "falcon");
+    ret->named = type || *arch;
     ret->family = family_of(ret->type);
     if (!ret->family && type && *arch) {
         char from_arch[64];
@@ -300,6 +280,16 @@ bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why)
                           ? &picture_encoder
                           : &decoder;
     return true;
+}
+
+void config_view_as(struct config_view *v, const char *family)
+{
+    char first[sizeof v->type];
+    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(family, " +"), family);
+    lower(v->type, sizeof v->type, first);
+    const struct config_family *known = family_of(v->type);
+    v->family = known ? known : &decoder;
+    v->family_known = known != NULL;
 }
 
 /* ---- members ----------------------------------------------------------------------------------------------- */

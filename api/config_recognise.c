@@ -13,7 +13,7 @@
 #include "api/config_view.h"
 
 #define AGREEING_MIN 3         /* dimensions that must be stated and agree */
-#define AGREEING_MIN_UNNAMED 5 /* where the configuration names no family */
+#define AGREEING_MIN_UNNAMED 4 /* where the configuration names no family; the vocabulary is one of them */
 #define SAME_SIZE 0.01         /* sizes of presets that are one model under several names */
 #define DEPTH_SHARE_MAX 0.25   /* a mixture of other depth than this is a cut-down one */
 #define KEY_MAX 72
@@ -171,7 +171,8 @@ static void find_equal(const struct config_view *v, const struct catalog *c, con
     for (size_t i = 0; i < c->n_models; i++) {
         const struct model *row = &c->models[i];
         bool member = *key ? in_family(row, key) : row->family && *row->family && !strchr(row->family, '+');
-        if (!member || row->hidden == 0 || (!*key && (!s->vocab || (row->experts > 0) != s->experts)))
+        if (!member || row->hidden == 0 ||
+            (!*key && (!s->vocab || row->vocab == 0 || (row->experts > 0) != s->experts)))
             continue;
         if (agreement(v, s, m, row) >= (*key ? AGREEING_MIN : AGREEING_MIN_UNNAMED))
             add(ret, row);

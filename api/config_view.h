@@ -59,7 +59,7 @@ struct config_view {
     json_t *vision;                     /* NULL = none */
     char type[64];                      /* model_type of the text part, or made from its architecture; lower case */
     const struct config_family *family; /* never NULL */
-    bool family_known;
+    bool family_known, named;           /* named: the file itself says a type or an architecture */
 };
 
 /* Why an object is no model's configuration, or what of one is missing or contradicts itself: the key of a text
@@ -69,6 +69,11 @@ const char *config_missing(const struct config_view *v, const struct model *m);
 
 /* False when the object is no model's configuration; then *ret_why is the key of the reason. */
 bool config_view_of(json_t *root, struct config_view *ret, const char **ret_why);
+
+/* By the keys alone; "" when they say nothing. */
+const char *config_guessed_type(json_t *o);
+/* As if the file named this family (a preset's: the first of several). */
+void config_view_as(struct config_view *v, const char *family);
 
 /* First of the names (NULL-terminated list) with a number > 0, in the text part, its attn/ffn/ssm parts, the root.
  * A list of numbers gives its mean, a string none. 0 when absent. */

@@ -157,6 +157,26 @@ static void read_dimensions(struct decode *d, const struct config_view *v, struc
     config_recognise(v, d->catalog, &stated, d->arena, m, found);
 }
 
+/* Nothing is named, but no published model but one is like it: it is read as what that is, if that fits. */
+static void read_as_recognised(struct decode *d, struct config_view *v, struct model *m, struct config_match *found)
+{
+    struct model other = *m;
+    struct config_match again;
+    struct config_view as = *v;
+    read_dimensions(d, v, m, found);
+    if (v->type[0] || !found->row)
+        return;
+    config_view_as(&as, found->row->family);
+    read_dimensions(d, &as, &other, &again);
+    if (again.row != found->row) {
+        found->row = NULL;
+        return;
+    }
+    *v = as;
+    *m = other;
+    *found = again;
+}
+
 static void read_model(struct decode *d, json_t *root, const char *pointer, struct model *ret)
 {
     struct config_view v;
@@ -173,7 +193,7 @@ static void read_model(struct decode *d, json_t *root, const char *pointer, stru
         refuse(d, pointer, "impossible", wrong);
         return;
     }
-    read_dimensions(d, &v, &m, &found);
+    read_as_recognised(d, &v, &m, &found);
     why = config_missing(&v, &m);
     if (why) {
         refuse(d, pointer, why, v.type);
