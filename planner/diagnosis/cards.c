@@ -159,8 +159,10 @@ const char *cards_take_host(struct cards *c, const char *line)
         rest = line;
         name = host_of_prompt(line, &n);
     }
-    if (name == NULL)
-        name = host_of_label(line, &n);
+    if (name == NULL && (name = host_of_label(line, &n)) != NULL)
+        for (size_t i = 0; i < c->n && c->host == NULL; i++) /* above it stands another machine, whose label was cut */
+            if (c->items[i].host == NULL)
+                c->items[i].host = "";
     bool other = name != NULL && n > 0 && (c->host == NULL || strlen(c->host) != n || strncmp(c->host, name, n) != 0);
     if (other)
         c->host = arena_strndup(c->arena, name, n);

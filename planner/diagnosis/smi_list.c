@@ -13,6 +13,8 @@ struct list {
     bool has_card;
     int next_index;
     enum heading heading;
+    size_t slice_indent; /* of "MIG Device": what stands deeper is a slice's, not the card's */
+    bool in_slice;
 };
 
 static void finish_card(struct list *l)
@@ -34,6 +36,7 @@ static bool begins_card(struct list *l, const char *line)
     l->card.index = l->next_index++;
     l->card.bus_id = arena_strndup(l->cards->arena, bus, n);
     l->has_card = true;
+    l->in_slice = false;
     l->heading = HEADING_OTHER;
     return true;
 }
@@ -46,6 +49,16 @@ static enum heading heading_of(const char *p)
            : text_starts(p, "Power Readings")     ? HEADING_POWER
            : text_starts(p, "MIG Mode")           ? HEADING_MIG
                                                   : HEADING_OTHER;
+}
+
+static void take_heading(struct list *l, const char *p, size_t indent)
+{
+    l->in_slice = l->in_slice && indent > l->slice_indent;
+    if (text_starts(p, "MIG Device")) {
+        l->in_slice = true;
+        l->slice_indent = indent;
+    }
+    l->heading = l->in_slice ? HEADING_OTHER : heading_of(p);
 }
 
 /* The text behind the colon when the line's key is `key` and nothing more. */
@@ -113,7 +126,7 @@ void read_smi_list(char *text, struct cards *cards, const char **ret_driver, con
         if (begins_card(&l, line) || !l.has_card)
             continue;
         if (strchr(p, ':') == NULL && *p != '\0')
-            l.heading = heading_of(p);
+            take_heading(&l, p, (size_t)(p - line));
         else
             take_line(&l, p);
     }

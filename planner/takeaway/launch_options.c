@@ -204,6 +204,8 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
         buf_addf(b, " --fp8-format hybrid%s", t->fp8_mx ? " --fp8-recipe mxfp8" : "");
     if (launch_is_adapter(q))
         buf_addf(b, " --lora-rank %d", t->lora_rank > 0 ? t->lora_rank : 16);
+    if (t->method == METHOD_QLORA)
+        buf_addf(b, " --quantization-bit %.0f", t->quant_bits > 0 ? t->quant_bits : 4.0);
     megatron_files(b, q, indent);
 }
 
