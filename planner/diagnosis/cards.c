@@ -35,6 +35,19 @@ static void mean_in(double *mean, unsigned *n, double x, double most)
     ++*n;
 }
 
+static bool is_uuid(const char *key)
+{
+    return text_starts(key, "GPU-");
+}
+
+/* "00000000:07:00.0" and "0000:07:00.0" are one place. */
+static const char *without_domain_zeros(const char *bus_id)
+{
+    while (*bus_id == '0' && bus_id[1] != ':' && bus_id[1] != '\0')
+        bus_id++;
+    return bus_id;
+}
+
 /* Two machines pasted one below the other have the same indexes: another host, bus or card is another machine. */
 static bool same_card(const struct card_work *w, const struct card_sample *s, const char *host)
 {
@@ -43,8 +56,8 @@ static bool same_card(const struct card_work *w, const struct card_sample *s, co
         return false;
     if (s->index >= 0 && r->index != s->index)
         return false;
-    if (s->bus_id != NULL && r->bus_id != NULL)
-        return strcmp(s->bus_id, r->bus_id) == 0;
+    if (s->bus_id != NULL && r->bus_id != NULL && is_uuid(s->bus_id) == is_uuid(r->bus_id))
+        return strcmp(without_domain_zeros(s->bus_id), without_domain_zeros(r->bus_id)) == 0;
     if (s->index < 0)
         return false;
     return s->name == NULL || r->name == NULL || strcmp(s->name, r->name) == 0;

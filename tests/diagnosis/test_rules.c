@@ -330,6 +330,26 @@ Test(rules, measured_holds_the_job_and_nothing_else)
     }
 }
 
+Test(rules, one_card_in_several_outputs_is_one_card)
+{
+    static const char table[] = "| GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |\n"
+                                "|   0  NVIDIA A40          On   | 00000000:4F:00.0 Off |                    0 |\n"
+                                "| N/A   61C    P0   280W / 300W |  40000MiB / 46068MiB |     98%      Default |\n"
+                                "|   1  NVIDIA A40          On   | 00000000:52:00.0 Off |                    0 |\n"
+                                "| N/A   61C    P0   281W / 300W |  40000MiB / 46068MiB |     96%      Default |\n";
+    static const char *const csvs[] = {
+        "index, uuid, utilization.gpu [%]\n0, GPU-1d3a, 90 %\n1, GPU-77c2, 92 %\n",
+        "index, pci.bus_id, utilization.gpu [%]\n0, 0000:4F:00.0, 90 %\n1, 0000:52:00.0, 92 %\n"};
+    for (size_t i = 0; i < N(csvs); i++) {
+        struct diagnosis d = run((struct diagnosis_input){
+            .nvidia_smi = table, .nvidia_smi_csv = csvs[i], .dmon = "# gpu pwr sm mem\n 0 280 94 40\n 1 280 94 40\n"});
+        cr_assert_eq(d.cards.n, 2u, "case %zu: %zu cards", i, d.cards.n);
+        cr_expect_float_eq(d.cards.items[0].utilisation_pct, 94, 1e-9);
+        cr_expect_float_eq(d.cards.items[1].memory_busy_pct, 40, 1e-9);
+        cr_expect_eq(d.measured.gpus, 2);
+    }
+}
+
 /* No verdict, but what to mend before money is spent. */
 Test(rules, what_drivers_and_frameworks_complain_of_is_passed_on)
 {
