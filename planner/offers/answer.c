@@ -138,19 +138,38 @@ static void answer_prices(struct build *b, struct option *o)
     }
 }
 
-/* Work that nobody waits for: a corpus, or a service without a latency target. */
-static bool can_wait(const struct build *b)
-{
-    const struct serving *s = &b->workload->serving;
-    return (b->serves && s->ttft_ms <= 0 && s->tpot_ms <= 0) || b->workload->training.method == METHOD_EMBEDDING;
-}
-
 static const struct offer *offer_of(const struct draft *d, const struct sku *sku)
 {
     for (int g = 0; g < d->n_groups; g++)
         if (d->groups[g].offer->sku == sku)
             return d->groups[g].offer;
     return NULL;
+}
+
+/* Spot machines are taken away now and then: what is lost is done again. The bill has its hours, the calendar does not
+ * know on which days. */
+static void answer_spot(const struct draft *d, struct option *o)
+{
+    double overhead = 0, hours = 0;
+    for (size_t i = 0; i < o->cost.n_lines; i++) {
+        const struct cost_line *l = &o->cost.lines[i];
+        const struct offer *offer = l->mode == MODE_SPOT && l->sku != NULL ? offer_of(d, l->sku) : NULL;
+        const struct rate *r = offer != NULL ? rate_of_line(offer, l->by_card, l) : NULL;
+        overhead = r != NULL ? fmax(overhead, r->spot_overhead) : overhead;
+    }
+    for (size_t i = 0; i < o->n_phases; i++)
+        hours += o->phases[i].code != PHASE_SERVE ? o->phases[i].hours : 0;
+    if (!(d->base->spot_share > 0) || !(overhead > 0))
+        return;
+    struct note *n = note_percent(note_add(&o->warnings, "spot_interruptions"), "share", d->base->spot_share);
+    note_num(note_percent(n, "overhead", overhead), "days", d->base->spot_share * overhead * hours / 24);
+}
+
+/* Work that nobody waits for: a corpus, or a service without a latency target. */
+static bool can_wait(const struct build *b)
+{
+    const struct serving *s = &b->workload->serving;
+    return (b->serves && s->ttft_ms <= 0 && s->tpot_ms <= 0) || b->workload->training.method == METHOD_EMBEDDING;
 }
 
 /* The hours that work which can wait takes of a term are used. */
@@ -277,6 +296,7 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
         o->reserve.basis = "none";
     answer_supply(d, o);
     answer_prices(b, o);
+    answer_spot(d, o);
     answer_waiting_hours(d, o);
     answer_idle_nights(b, d, o);
     answer_break_even(d, o);

@@ -222,6 +222,10 @@ Test(rules, spot_never_in_the_last_mile)
     cr_assert_not_null(spot);
     cr_expect_eq(spot->quantity_milli, 264000, "240 h and a tenth lost to interruptions: %ld",
                  (long)spot->quantity_milli);
+    const struct note *n = note_find(&first(&p)->warnings, "spot_interruptions");
+    cr_assert_not_null(n);
+    cr_expect_float_eq(n->args[1].number, 0.1, 1e-9, "an interruption in ten hours loses one of them");
+    cr_expect_float_eq(n->args[2].number, 1, 1e-9, "a tenth of ten days");
     date_parse("2027-01-14", &w.constraints.deadline_on); /* the run ends on the 13th */
     p = plan_it();
     const struct cost_line *hourly = line_at(first(&p), MODE_HOURLY, SECTION_COMPUTE);
