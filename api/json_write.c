@@ -19,6 +19,17 @@ static void put(struct buf *out, const char *s, size_t n)
     out->data[out->len] = '\0';
 }
 
+/* One byte, mostly punctuation. */
+static void put_byte(struct buf *out, char c)
+{
+    if (out->failed || out->cap - out->len <= 1 || out->len == out->max) {
+        buf_addc(out, c);
+        return;
+    }
+    out->data[out->len++] = c;
+    out->data[out->len] = '\0';
+}
+
 static void escape_one(struct buf *out, unsigned char c)
 {
     if (c >= 0x80) {
@@ -55,7 +66,7 @@ static size_t plain_run(const char *s, size_t n, size_t i)
 
 static void escaped(struct buf *out, const char *s, size_t n)
 {
-    put(out, "\"", 1);
+    put_byte(out, '"');
     for (size_t i = 0; i < n; i++) {
         size_t run = plain_run(s, n, i);
         put(out, s + i, run);
@@ -63,44 +74,61 @@ static void escaped(struct buf *out, const char *s, size_t n)
         if (i < n)
             escape_one(out, (unsigned char)s[i]);
     }
-    put(out, "\"", 1);
+    put_byte(out, '"');
+}
+
+/* The member's name at once: there is one for every value of an answer. */
+static void put_name(struct buf *out, const char *key, bool comma)
+{
+    const size_t n = strlen(key);
+    if (out->failed || out->cap - out->len <= n + 4 || n + 4 > out->max - out->len) {
+        put(out, ",\"", comma ? 2 : 0);
+        put(out, "\"", comma ? 0 : 1);
+        put(out, key, n);
+        put(out, "\":", 2);
+        return;
+    }
+    char *to = out->data + out->len;
+    *to = ',';
+    to += comma;
+    *to++ = '"';
+    memcpy(to, key, n);
+    memcpy(to + n, "\":", 3);
+    out->len += n + 3 + comma;
 }
 
 static void begin(struct jw *w, const char *key)
 {
-    if (w->comma)
-        put(w->out, ",", 1);
+    if (key)
+        put_name(w->out, key, w->comma);
+    else if (w->comma)
+        put_byte(w->out, ',');
     w->comma = true;
-    if (key) {
-        put(w->out, "\"", 1);
-        put(w->out, key, strlen(key));
-        put(w->out, "\":", 2);
-    }
 }
 
 void jw_object(struct jw *w, const char *key)
 {
     begin(w, key);
-    put(w->out, "{", 1);
+    put_byte(w->out, '{');
     w->comma = false;
 }
 
 void jw_end_object(struct jw *w)
 {
-    put(w->out, "}", 1);
+    put_byte(w->out, '}');
     w->comma = true;
 }
 
 void jw_array(struct jw *w, const char *key)
 {
     begin(w, key);
-    put(w->out, "[", 1);
+    put_byte(w->out, '[');
     w->comma = false;
 }
 
 void jw_end_array(struct jw *w)
 {
-    put(w->out, "]", 1);
+    put_byte(w->out, ']');
     w->comma = true;
 }
 
