@@ -32,6 +32,7 @@ struct fitted_network {
     struct shape node;
     int batch_one, batch_two;
     struct scales scales; /* it was fitted under */
+    double alone_tokens_per_s; /* of one such node; whatever joins it to others */
     double network_scale;
 };
 
@@ -246,16 +247,20 @@ static int job_on_nodes(const struct job *base, const struct layout *l, int node
 
 /* Bandwidth between nodes at which two of them are as much faster than one as was read. The layouts are those of the
  * network as it is described: the reading moves its speed, not the software. */
-static void fit_network(struct job *j, const struct layout *l, double speedup)
+static void fit_network(struct job *j, const struct layout *l, double speedup, double *alone_tokens_per_s)
 {
     static const struct layout open = {0};
     struct job one, two;
     struct found alone, together;
     double low = 1e-3, high = 30;
-    if (job_on_nodes(j, l != NULL ? l : &open, 1, &one, &alone) != 0 ||
-        job_on_nodes(j, l != NULL ? l : &open, 2, &two, &together) != 0)
+    if (!(*alone_tokens_per_s > 0)) {
+        if (job_on_nodes(j, l != NULL ? l : &open, 1, &one, &alone) != 0)
+            return;
+        *alone_tokens_per_s = alone.best.step.tokens_per_s;
+    }
+    if (job_on_nodes(j, l != NULL ? l : &open, 2, &two, &together) != 0)
         return;
-    const double wanted = alone.best.step.tokens_per_s * speedup;
+    const double wanted = *alone_tokens_per_s * speedup;
     for (int i = 0; i < 14; i++) {
         struct step s;
         two.network_scale = sqrt(low * high);
@@ -314,18 +319,31 @@ static bool same_network(const struct fitted_network *a, const struct fitted_net
            memcmp(&a->scales, &b->scales, sizeof a->scales) == 0;
 }
 
+static bool same_node(const struct fitted_network *a, const struct fitted_network *b)
+{
+    struct shape one = a->node, other = b->node;
+    one.inter = other.inter;
+    one.inter_gbps_per_node = other.inter_gbps_per_node;
+    return shape_same(&one, &other) && a->batch_one == b->batch_one &&
+           memcmp(&a->scales, &b->scales, sizeof a->scales) == 0;
+}
+
 static void fit_network_once(const struct training_request *q, const struct scales *scales, struct job *j)
 {
     struct training_readings *kept = q->readings;
     struct fitted_network now = {
         .node = j->shape, .batch_one = batch_on(j, 1), .batch_two = batch_on(j, 2), .scales = *scales};
     now.node.nodes = 1;
-    for (int i = 0; kept != NULL && i < kept->n_networks; i++)
-        if (same_network(&kept->networks[i], &now)) {
-            j->network_scale = kept->networks[i].network_scale;
+    for (int i = 0; kept != NULL && i < kept->n_networks; i++) {
+        const struct fitted_network *known = &kept->networks[i];
+        if (same_network(known, &now)) {
+            j->network_scale = known->network_scale;
             return;
         }
-    fit_network(j, q->layout, q->measured->two_node_speedup);
+        if (same_node(known, &now))
+            now.alone_tokens_per_s = known->alone_tokens_per_s;
+    }
+    fit_network(j, q->layout, q->measured->two_node_speedup, &now.alone_tokens_per_s);
     now.network_scale = j->network_scale;
     if (kept != NULL && kept->n_networks < NETWORKS_MAX)
         kept->networks[kept->n_networks++] = now;
