@@ -17,6 +17,15 @@
 #define LINKS_WAIT 0.35     /* share of a step in communication from which offload is tried too */
 #define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
 
+/* What the interleavings of one cut share: states, and the kernels of each micro-batch (by its power of two). */
+enum { MICRO_BATCHES = 9 };
+struct shared {
+    struct memory_held held;
+    enum sharding held_for; /* SHARD_UNSTATED: nothing is held */
+    struct compute compute[MICRO_BATCHES];
+    double recomputed[MICRO_BATCHES]; /* share that `compute` is of; negative: none */
+};
+
 struct walk {
     const struct job *j;
     const struct fabric *f;
@@ -28,7 +37,8 @@ struct walk {
     bool cross_nodes;  /* tensor groups that leave the domain: those within were tried */
     bool pipelines;    /* also for models smaller than those that usually have them */
     bool piped_only;   /* what has no pipeline was tried */
-    double least;      /* bytes of what was smallest of all with the whole forward pass done again */
+    struct shared shared;
+    double least; /* bytes of what was smallest of all with the whole forward pass done again */
 };
 
 static bool named(const struct layout *w)
@@ -104,9 +114,43 @@ static bool recomputes_by_custom(const struct walk *w, const struct cut *c)
     return !w->free_members && j->scripted && cut_stack(j, c) != STACK_PARALLEL && j->model->causal != TRI_NO;
 }
 
-/* Time is asked for only where it is compared: of what does not fit, memory alone decides. `h`: kept between calls that
- * differ in nothing but the micro-batch; *held says whether it is filled. */
-static void evaluate(struct walk *w, const struct cut *c, struct memory_held *h, bool *held, struct candidate *ret)
+/* A cut whose layout so far was not walked before: nothing is shared with what was. */
+static void share_anew(struct walk *w)
+{
+    w->shared.held_for = SHARD_UNSTATED;
+    for (int i = 0; i < MICRO_BATCHES; i++)
+        w->shared.recomputed[i] = -1;
+}
+
+static const struct memory_held *held_of(struct walk *w, const struct cut *c)
+{
+    struct shared *s = &w->shared;
+    if (s->held_for == SHARD_UNSTATED || s->held_for != c->sharding) {
+        share_anew(w);
+        memory_hold(w->j, c, &s->held);
+        s->held_for = c->sharding;
+    }
+    return &s->held;
+}
+
+/* `micro`: the micro-batch as a power of two, -1 = any other number. */
+static void time_candidate(struct walk *w, int micro, struct candidate *k)
+{
+    struct shared *s = &w->shared;
+    const double share = k->cut.recompute_share;
+    if (micro < 0 || micro >= MICRO_BATCHES || k->cut.micro_batch != 1 << micro) {
+        step_time(w->j, w->f, &k->cut, &k->memory, &k->step);
+        return;
+    }
+    if (s->recomputed[micro] < share || s->recomputed[micro] > share) {
+        compute_micro_batch(w->j, &k->cut, &s->compute[micro]);
+        s->recomputed[micro] = share;
+    }
+    step_with(w->j, w->f, &k->cut, &k->memory, &s->compute[micro], &k->step);
+}
+
+/* Time is asked for only where it is compared: of what does not fit, memory alone decides. */
+static void evaluate(struct walk *w, const struct cut *c, int micro, struct candidate *ret)
 {
     const struct job *j = w->j;
     bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w, c);
@@ -114,9 +158,7 @@ static void evaluate(struct walk *w, const struct cut *c, struct memory_held *h,
     ret->cut = *c;
     ret->cut.recompute = eased ? RECOMPUTE_NONE : customary ? RECOMPUTE_FULL : w->w->recompute;
     cut_derive(j, &ret->cut);
-    if (!*held)
-        memory_hold(j, &ret->cut, h);
-    *held = true;
+    const struct memory_held *h = held_of(w, &ret->cut);
     if (eased)
         ease_recompute(w, h, &ret->cut, &ret->memory);
     else
@@ -124,29 +166,27 @@ static void evaluate(struct walk *w, const struct cut *c, struct memory_held *h,
     double host = j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
     ret->fits = ret->memory.total <= w->usable && (host <= 0 || ret->memory.host_bytes <= host);
     if (ret->fits)
-        step_time(j, w->f, &ret->cut, &ret->memory, &ret->step);
+        time_candidate(w, micro, ret);
 }
 
 static void try_micro_batches(struct walk *w, struct cut *c)
 {
     struct candidate k;
-    struct memory_held held;
-    bool is_held = false;
     if (w->w->micro_batch > 0) {
         c->micro_batch = w->w->micro_batch;
-        evaluate(w, c, &held, &is_held, &k);
+        evaluate(w, c, -1, &k);
         offer(w, &k);
         return;
     }
     double most = w->j->global_batch > 0 ? (double)w->j->global_batch / c->dp : MICRO_BATCH_MAX;
     double before = 0;
-    for (int b = 1; b == 1 || (b <= most && b <= MICRO_BATCH_MAX); b *= 2) {
+    for (int b = 1, micro = 0; b == 1 || (b <= most && b <= MICRO_BATCH_MAX); b *= 2, micro++) {
         if (w->found->evaluated >= EVALUATION_BUDGET) {
             w->found->budget_reached = true;
             return;
         }
         c->micro_batch = b;
-        evaluate(w, c, &held, &is_held, &k);
+        evaluate(w, c, micro, &k);
         offer(w, &k);
         /* Past the first that does not fit, or that is no faster, larger ones are neither. */
         if (!k.fits || k.step.tokens_per_s < before * 1.002)
@@ -183,6 +223,7 @@ static void try_interleavings(struct walk *w, struct cut *c)
 {
     const struct layout *l = w->w;
     c->vpp = l->vpp > 0 ? l->vpp : 1;
+    share_anew(w);
     try_shardings(w, c);
     /* Code without flash attention is from before interleaving was common. */
     bool pretraining = !w->j->finetune || w->j->precision == PREC_FP8 || w->j->precision == PREC_FP4;

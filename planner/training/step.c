@@ -177,11 +177,10 @@ static double data_seconds(const struct job *j, double tokens)
     return tokens * bytes / rate;
 }
 
-void step_time(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
-               struct step *ret)
+void step_with(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
+               const struct compute *compute, struct step *ret)
 {
-    struct step s = {0};
-    compute_micro_batch(j, c, &s.compute);
+    struct step s = {.compute = *compute};
     s.tensor_s = j->comm_scale * tensor_seconds(j, f, c);
     s.context_s = j->comm_scale * context_seconds(j, f, c, s.compute.attention_s);
     s.expert_s = j->comm_scale * expert_seconds(j, f, c);
@@ -209,4 +208,12 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     s.data_wait_share = fmax(0, s.total_s - busy) / s.total_s;
     s.tokens_per_s = tokens * j->real_share / s.total_s;
     *ret = s;
+}
+
+void step_time(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
+               struct step *ret)
+{
+    struct compute compute;
+    compute_micro_batch(j, c, &compute);
+    step_with(j, f, c, m, &compute, ret);
 }

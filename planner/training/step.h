@@ -24,5 +24,8 @@ struct step {
 
 void step_time(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
                struct step *ret);
+/* The same where the kernels of the micro-batch are known already. */
+void step_with(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
+               const struct compute *compute, struct step *ret);
 
 #endif
