@@ -205,6 +205,7 @@ static const struct column model_columns[] = {
     ENUM(model, qkv_bias, codec_tri),
     ENUM(model, qk_norm, codec_tri),
     REAL(model, flops_per_sample),
+    REAL(model, published_bits),
     REAL(model, companion_params),
     TEXT(model, family),
     TEXT(model, uncounted),

@@ -69,8 +69,9 @@ static bool use_8bit_weights(struct changing *c)
 {
     struct serving *s = &c->w->serving;
     const bool whole = s->weight_format == WF_BF16 || s->weight_format == WF_FP16 || s->weight_format == WF_FP32;
-    const double bits = whole ? 16 : s->weight_bits;
-    if (!c->b->serves || (bits > 0 && bits <= 4))
+    const double published = build_served_model(c->b)->published_bits;
+    const double bits = whole ? 16 : s->weight_bits > 0 || s->weight_format != WF_UNSTATED ? s->weight_bits : published;
+    if (!c->b->serves || (bits > 0 && bits < 5))
         return false;
     c->figure = s->weight_bits = bits > 8 || bits <= 0 ? 8 : 4;
     record_number(c, "/workload/serving/weight_bits", s->weight_bits);

@@ -50,7 +50,8 @@ static void add_notes(const struct replica *r, const struct serving_request *q, 
     else if (!r->engine.version_known && r->engine.id == ENGINE_VLLM)
         note_add(&e->assumptions, "serving_engine_version_assumed");
     if (q->serving->weight_bits <= 0 && q->serving->weight_format == WF_UNSTATED)
-        note_num(note_add(&e->assumptions, "serving_weight_bits_assumed"), "bits", r->wt.body_bits);
+        note_num(note_add(&e->assumptions, "serving_weight_bits_assumed"), "bits",
+                 q->model->published_bits > 0 ? q->model->published_bits : r->wt.body_bits);
     if (q->serving->kv_bits <= 0)
         note_num(note_add(&e->assumptions, "serving_kv_bits_assumed"), "bits", r->kv_bits);
     bool lengths = (q->at != NULL && q->at->stated && (q->at->input_tokens > 0 || q->at->output_tokens > 0)) ||

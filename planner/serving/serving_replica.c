@@ -89,12 +89,15 @@ static double gguf_bits(const struct serving_constants *k, enum weight_format f)
     }
 }
 
-/* A width alone (weight_bits without a format) means what the card multiplies best at that width. */
-static enum weight_format format_of(const struct serving *s, const struct card_traits *card)
+/* A width alone (weight_bits without a format) means what the card multiplies best at that width; nothing stated, what
+ * the model is published in. */
+static enum weight_format format_of(const struct serving *s, const struct model *m, const struct card_traits *card)
 {
     if (s->weight_format != WF_UNSTATED)
         return s->weight_format;
     bool local = s->engine == ENGINE_LLAMA_CPP;
+    if (s->weight_bits <= 0 && m->published_bits > 0 && !local)
+        return m->published_bits < 6 ? WF_MXFP4 : WF_FP8;
     if (s->weight_bits <= 0 || s->weight_bits > 12)
         return s->weight_bits > 20 ? WF_FP32 : local ? WF_GGUF_F16 : WF_BF16;
     if (local)
@@ -161,7 +164,7 @@ struct weight_traits weight_traits_of(const struct serving_constants *k, const s
                                       const struct card_traits *card)
 {
     struct weight_traits w = {.body_bits = 16, .vocab_bits = 16, .math = MATH_16};
-    enum weight_format f = format_of(s, card);
+    enum weight_format f = format_of(s, m, card);
     by_format(k, f, s->weight_bits, card, &w);
     if (w.body_bits >= 16)
         w.weight_only = w.four_bit = false;

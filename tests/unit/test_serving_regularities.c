@@ -58,6 +58,20 @@ Test(serving_regularities, weights_by_quantisation)
     near(answer(awq).serving.weights_gb * 1e9, (m.params - vocab) * 4.25 / 8 + vocab * 2, 1.001, "AWQ");
 }
 
+/* Nothing stated: what the maker publishes. DeepSeek-V3 in 8 bits is 688 GB with its vocabulary, gpt-oss-120b 66 GiB. */
+Test(serving_regularities, unstated_weights_are_those_published)
+{
+    struct ask a = {.model = "deepseek-v3", .gpu = "h200-sxm5-141g", .gpus = 8, .tp = 8};
+    near(answer(a).serving.weights_gb, 680, 1.02, "DeepSeek-V3");
+    cr_expect_eq(answer(a).fits, FITS_YES);
+    a.format = WF_BF16;
+    cr_expect_eq(answer(a).fits, FITS_NO, "1.3 TB in 16 bits");
+    struct ask oss = {.model = "gpt-oss-120b", .gpu = "h100-sxm5-80g", .gpus = 2, .tp = 2};
+    near(answer(oss).serving.weights_gb / GIB, 65.2, 1.03, "gpt-oss-120b");
+    struct ask llama = {.model = "llama-3.1-70b", .gpu = "h100-sxm5-80g", .gpus = 4, .tp = 4};
+    near(answer(llama).serving.weights_gb, 141, 1.01, "published in 16 bits");
+}
+
 /* What vLLM takes beside weights and cache on one card of two, by version: startup logs. */
 Test(serving_regularities, overheads_by_engine_and_version)
 {
