@@ -200,16 +200,18 @@ static void try_shardings(struct walk *w, struct cut *c)
     const struct job *j = w->j;
     const struct layout *l = w->w;
     bool one = c->dp * c->cp == 1;
-    enum sharding options[2];
+    enum sharding options[3];
     int n = 0;
     if (l->sharding != SHARD_UNSTATED) {
         options[n++] = l->sharding;
     } else if (one) {
         options[n++] = SHARD_NONE;
     } else {
-        options[n++] = j->frozen ? SHARD_NONE : SHARD_ZERO1;
+        if (!j->frozen)
+            options[n++] = SHARD_ZERO1;
         if (c->pp == 1)
             options[n++] = SHARD_ZERO3;
+        options[n++] = SHARD_NONE; /* whole states everywhere: nothing to hand back after the optimizer */
     }
     for (int i = 0; i < n; i++) {
         c->sharding = options[i];

@@ -221,3 +221,54 @@ Test(training_layout, the_search_stays_within_its_budget)
         cr_expect(found.evaluated > 100 && found.evaluated <= 3200, "%s: %d", presets[i], found.evaluated);
     }
 }
+
+/* Against every even layout without offload that names all its members, on fast and on slow networks. */
+static double best_named(const struct training_case *open)
+{
+    const int n = open->per_node * open->nodes;
+    const struct model *m = catalog_model(test_catalog(), open->preset);
+    double best = 0;
+    for (int tp = 1; tp <= 8; tp *= 2)
+        for (int pp = 1; pp <= (m->params < 1e10 ? 1 : 8) && tp * pp <= n; pp *= 2)
+            for (int vpp = 1; vpp <= (pp > 1 ? 4 : 1); vpp *= 2)
+                for (int kind = SHARD_NONE; kind <= SHARD_ZERO3; kind++)
+                    for (int b = 1; b <= 8; b *= 2) {
+                        if (kind == SHARD_ZERO2 || (kind == SHARD_ZERO3 && pp > 1) || m->layers % (pp * vpp) != 0 ||
+                            b * (n / tp / pp) > open->training.global_batch)
+                            continue;
+                        struct training_case c = *open;
+                        c.layout = (struct layout){.tp = tp,
+                                                   .pp = pp,
+                                                   .vpp = pp > 1 ? vpp : 0,
+                                                   .dp = n / tp / pp,
+                                                   .sharding = (enum sharding)kind,
+                                                   .offload = OFFLOAD_NONE,
+                                                   .micro_batch = b};
+                        struct estimate e = training_case_run(&c);
+                        if (e.memory.total_gb <= 0.94 * e.memory.usable_gb && e.layout.tp == tp && e.layout.pp == pp)
+                            best = fmax(best, e.training.tokens_per_s);
+                    }
+    return best;
+}
+
+Test(training_layout, the_search_finds_the_best_of_all_even_layouts, .timeout = 60)
+{
+    const char *presets[] = {"llama-3.2-1b", "llama-3.1-8b", "llama-2-13b", "llama-3.1-70b"};
+    const char *gpus[] = {"h100-sxm5-80g", "a100-pcie-40g", "rtx-4090-24g"};
+    int compared = 0;
+    for (size_t p = 0; p < 4; p++)
+        for (size_t g = 0; g < 3; g++)
+            for (int nodes = 1; nodes <= 4; nodes *= 4)
+                for (int slow = 0; slow <= (nodes > 1); slow++) {
+                    struct training_case c = pretrain(presets[p], nodes);
+                    c.gpu = gpus[g];
+                    c.training.global_batch = 128;
+                    c.inter = nodes == 1 ? INTER_NONE : slow ? INTER_ETHERNET : INTER_INFINIBAND;
+                    c.gbps = nodes == 1 ? 0 : slow ? 25 : 1600;
+                    const double found = training_case_run(&c).training.tokens_per_s, best = best_named(&c);
+                    compared += best > 0;
+                    cr_expect_leq(best, found * 1.01, "%s on %d x %s%s: %.0f found, %.0f named", presets[p], 8 * nodes,
+                                  gpus[g], slow ? " over slow Ethernet" : "", found, best);
+                }
+    cr_expect_gt(compared, 20);
+}
