@@ -21,15 +21,22 @@ static const char *member_text(json_t *o, const char *name)
     return json_string_value(json_object_get(o, name));
 }
 
+/* Parameters of the tower whose name is in this one ("config_tower/siglip-so400m" among the assumptions); 0 = unknown.
+ */
+static double tower_of(const struct config_view *v, const char *name)
+{
+    static const char prefix[] = "config_tower/";
+    for (size_t i = 0; name && v->params && i < v->params->n; i++) {
+        const struct param *p = &v->params->rows[i];
+        if (strncmp(p->key, prefix, sizeof prefix - 1) == 0 && strstr(name, p->key + sizeof prefix - 1))
+            return p->value;
+    }
+    return 0;
+}
+
 /* Towers known by the name of the weights they are loaded from. */
 static double named_tower(const struct config_view *v)
 {
-    static const struct {
-        const char *name;
-        double params; /* of the published weights' vision part */
-    } towers[] = {
-        {"clip-vit-large", 304e6}, {"siglip-so400m", 428e6},    {"InternViT-6B", 5.9e9}, {"siglip_large", 316e6},
-        {"VQ-16", 72e6},           {"mobilenetv5_300m", 300e6}, {"sam_b", 95e6}};
     json_t *params = json_object_get(v->vision, "params");
     const char *names[] = {config_string(v, "mm_vision_tower"),
                            member_text(config_member(v, "img_processor"), "model_name"),
@@ -40,11 +47,7 @@ static double named_tower(const struct config_view *v)
                            member_text(v->vision, "architecture")};
     double n = 0;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        for (size_t i = 0; names[k] && i < sizeof towers / sizeof *towers; i++)
-            if (strstr(names[k], towers[i].name)) {
-                n += towers[i].params;
-                break;
-            }
+        n += tower_of(v, names[k]);
     return n;
 }
 
@@ -178,11 +181,11 @@ static double audio(const struct config_view *v, double text_hidden)
 /* Pictures of Phi-4-multimodal: the file says that there is a tower (always SigLIP's), not which one. */
 static double unnamed_tower(const struct config_view *v, double text_hidden)
 {
-    const double siglip_so400m = 428e6, width = 1152;
+    const double width = 1152;
     json_t *part = json_object_get(config_member(v, "embd_layer"), "image_embd_layer");
     if (!json_is_object(part) || json_is_object(config_member(v, "img_processor")))
         return 0;
-    return siglip_so400m + width * text_hidden + text_hidden * text_hidden;
+    return tower_of(v, "siglip-so400m") + width * text_hidden + text_hidden * text_hidden;
 }
 
 /* Adapters that are part of the published weights: "vision_lora": {"r": 256, ...} on every matrix of every layer. */

@@ -59,6 +59,7 @@ struct config_view {
     json_t *vision;                     /* NULL = none */
     char type[64];                      /* model_type of the text part, or made from its architecture; lower case */
     const struct config_family *family; /* never NULL */
+    const struct param_table *params;   /* what towers weigh that a file only names; NULL = nothing is known of them */
     bool family_known, named;           /* named: the file itself says a type or an architecture */
 };
 

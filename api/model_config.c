@@ -193,6 +193,7 @@ static void read_model(struct decode *d, json_t *root, const char *pointer, stru
         refuse(d, pointer, "impossible", wrong);
         return;
     }
+    v.params = d->catalog ? &d->catalog->params : NULL;
     read_as_recognised(d, &v, &m, &found);
     why = config_missing(&v, &m);
     if (why) {
