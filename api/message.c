@@ -169,16 +169,33 @@ const char *message_assumption(enum language language, const char *key)
     return text ? text : key;
 }
 
+/* Text between placeholders; "card(s)" is "card" after a 1 and "cards" after any other figure. */
+static void add_between(struct buf *out, const char *text, size_t len, const char *figure)
+{
+    static const char plural[] = "(s)";
+    const size_t mark = sizeof plural - 1;
+    const char *at;
+    while (figure && (at = memmem(text, len, plural, mark)) != NULL) {
+        buf_add(out, text, (size_t)(at - text));
+        if (strcmp(figure, "1") != 0)
+            buf_adds(out, "s");
+        len -= (size_t)(at - text) + mark;
+        text = at + mark;
+    }
+    buf_add(out, text, len);
+}
+
 void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n)
 {
+    const char *figure = NULL;
     while (*template) {
         const char *open = strchr(template, '{');
         const char *close = open ? strchr(open, '}') : NULL;
         if (!close) {
-            buf_adds(out, template);
+            add_between(out, template, strlen(template), figure);
             return;
         }
-        buf_add(out, template, (size_t)(open - template));
+        add_between(out, template, (size_t)(open - template), figure);
         size_t len = (size_t)(close - open - 1), i = 0;
         while (i < n && !(strlen(args[i].name) == len && memcmp(args[i].name, open + 1, len) == 0))
             i++;
@@ -186,6 +203,7 @@ void message_render(struct buf *out, const char *template, const struct message_
             buf_adds(out, args[i].value);
         else
             buf_add(out, open, len + 2);
+        figure = i < n ? args[i].value : figure;
         template = close + 1;
     }
 }

@@ -20,6 +20,13 @@ static void memory_gap(struct advice *a)
                  "machine_gb", a->machine_gb);
 }
 
+/* Two nodes before more of them; a cluster of two is its own gate. */
+static void stage_two_nodes(struct advice *a, int nodes)
+{
+    struct note *n = note_add(&a->plan->staged_advice, nodes > 2 ? "stage_two_nodes" : "stage_two_nodes_only");
+    note_num(note_num(n, "gate", a->b->a.two_node_gate), "nodes", nodes);
+}
+
 static void order_of_steps(struct advice *a)
 {
     const struct build *b = a->b;
@@ -37,8 +44,7 @@ static void order_of_steps(struct advice *a)
     if (read > 0 && read < b->a.two_node_gate)
         note_num(note_num(note_add(to, "stage_two_nodes_failed"), "measured", read), "gate", b->a.two_node_gate);
     else if (a->cluster && read <= 0 && b->trains && a->cluster->groups[a->cluster->train_group].units > 1)
-        note_num(note_num(note_add(to, "stage_two_nodes"), "gate", b->a.two_node_gate), "nodes",
-                 a->cluster->groups[a->cluster->train_group].units);
+        stage_two_nodes(a, a->cluster->groups[a->cluster->train_group].units);
 }
 
 /* Same model first, two nodes joined before a new generation, a new generation cut by pipeline stage. */
@@ -51,7 +57,9 @@ static void upgrade_path(struct advice *a)
     note_text(note_text(note_add(to, "upgrade_same_model"), "gpu", sku->gpu->name), "provider", sku->provider->id);
     const double measured = a->b->workload->measured.two_node_speedup;
     const bool stopped = measured > 0 && measured < a->b->a.two_node_gate;
-    if (a->b->trains && sku->max_nodes > 1 && !stopped)
+    const bool one_machine =
+        a->first->groups[a->first->train_group].units < 2 && note_find(&a->plan->counter_signs, "peft_fits") == NULL;
+    if (a->b->trains && sku->max_nodes > 1 && one_machine && !stopped)
         note_text(note_add(to, "upgrade_join_nodes"), "gpu", sku->gpu->name);
     if (a->b->trains)
         note_add(to, "upgrade_new_generation");

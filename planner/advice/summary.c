@@ -182,6 +182,16 @@ static void list_assumed(const struct build *b, struct plan *plan)
         note_date(note_add(&plan->assumed, "start_assumed"), "date", b->start);
 }
 
+/* A machine on which more nodes are slower need not be told that two are not enough. */
+static bool said_already(const struct note_list *l, const struct note *n)
+{
+    for (size_t i = 0; strcmp(n->code, "two_node_gate") == 0 && i < l->n; i++)
+        if (strcmp(l->items[i].code, "small_model_penalty") == 0 && l->items[i].n_args > 0 && n->n_args > 0 &&
+            strcmp(l->items[i].args[0].text, n->args[0].text) == 0)
+            return true;
+    return false;
+}
+
 /* Clusters that look cheap and do not work are named although another cluster does. */
 static void name_traps(const struct build *b, struct plan *plan)
 {
@@ -192,7 +202,7 @@ static void name_traps(const struct build *b, struct plan *plan)
         told |= plan->infeasible[i].kind == KIND_SMALL_CLUSTER;
     for (size_t i = 0; i < l->n && !told; i++)
         for (size_t k = 0; k < sizeof traps / sizeof *traps; k++)
-            if (strcmp(l->items[i].code, traps[k]) == 0)
+            if (strcmp(l->items[i].code, traps[k]) == 0 && !said_already(l, &l->items[i]))
                 *note_add(&plan->warnings, "") = l->items[i];
 }
 

@@ -161,6 +161,7 @@ struct shape build_shape(const struct build *b, const struct sku *sku, int cards
     struct shape s = {.gpu = sku->gpu, .gpus_per_node = cards, .nodes = nodes};
     s.intra = cards > 1 ? sku->intra : INTRA_NONE;
     double host_gb = sku->host_memory_gb > 0 ? fmax(sku->host_memory_gb, b->a.host_memory_least_gb) : 0;
+    s.storage_gb_s = fmax(0, b->workload->measured.parallel_file_system_gbps) / 8; /* what the data was read at */
     s.host_memory_gb = sku->gpus_per_node > 0 ? floor(host_gb * cards / sku->gpus_per_node) : 0;
     if (nodes <= 1)
         return s;

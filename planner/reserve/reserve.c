@@ -42,7 +42,8 @@ static void resolve_load(struct build *b, struct reserve_plan *r)
         default_load(b, &r->serving);
     } else if (idle) {
         r->serving.requests_per_s = b->a.reserve_requests_per_s;
-        note_num(note_add(&r->notes, "load_assumed"), "requests_per_s", b->a.reserve_requests_per_s);
+        if (!r->serving.months_stated || r->serving.months > 0) /* no service is wanted: nothing is assumed of it */
+            note_num(note_add(&r->notes, "load_assumed"), "requests_per_s", b->a.reserve_requests_per_s);
     }
     if (r->serving.peak_factor <= 0)
         r->serving.peak_factor = b->a.reserve_peak_factor;

@@ -160,6 +160,8 @@ Test(writers, templates_take_their_arguments)
                 {"{c} stays", "{c} stays"},
                 {"{a", "{a"},
                 {"}{a}{", "}1{"},
+                {"{a} day(s), {b} card(s) in node(s)", "1 day, two cards in nodes"},
+                {"word(s) before {a}", "word(s) before 1"},
                 {"", ""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct buf b;

@@ -242,7 +242,7 @@ Test(advice, two_node_gate_and_the_upgrade_path)
     struct workload w = small_workload(market);
     w.training.method = METHOD_FULL_FINETUNE;
     w.training.tokens = 2e10;
-    cr_expect(stages(&w, "stage_two_nodes"));
+    cr_expect(stages(&w, "stage_two_nodes") || stages(&w, "stage_two_nodes_only"));
     cr_expect(stages(&w, "upgrade_same_model"));
     cr_expect(stages(&w, "upgrade_join_nodes"));
     cr_expect(stages(&w, "upgrade_new_generation"));
@@ -278,6 +278,54 @@ Test(advice, scheduler_follows_the_work)
     w.training.tokens = 1e11;
     w.training.runs = w.training.parallel_runs = 4;
     cr_expect(stages(&w, "scheduler_ray"));
+}
+
+/* Joining two nodes is a step of a single machine that may grow: not of a cluster, and not of a LoRA that fits one. */
+Test(advice, upgrade_join_nodes_only_from_one_machine)
+{
+    struct workload w = small_workload(market);
+    cr_expect_not(stages(&w, "upgrade_join_nodes"), "LoRA fits one machine");
+    w.training.method = METHOD_FULL_FINETUNE;
+    for (double tokens = 1e9; tokens < 1e12; tokens *= 10) {
+        w.training.tokens = tokens;
+        struct plan *p = plan_of(&w);
+        if (p->n_options == 0)
+            continue;
+        const bool one = p->options[0].kind == KIND_SINGLE_MACHINE;
+        if (one || p->options[0].kind == KIND_SMALL_CLUSTER)
+            cr_expect_eq(note_find(&p->staged_advice, "upgrade_join_nodes") != NULL, one, "%g tokens", tokens);
+    }
+}
+
+Test(advice, managed_machine_and_container_cluster)
+{
+    struct workload w = small_workload(market);
+    w.training.method = METHOD_FULL_FINETUNE;
+    w.training.tokens = 2e10;
+    w.constraints.kinds[KIND_UNIVERSITY_TIME] = false;
+    w.constraints.team = TEAM_NONE;
+    cr_expect(stages(&w, "managed_machine"), "more than one card's work, and nobody to run a cluster");
+    w.constraints.team = TEAM_EXPERT;
+    cr_expect_not(stages(&w, "managed_machine"));
+    cr_expect_not(stages(&w, "container_cluster"));
+    w.training.runs = w.training.parallel_runs = 2;
+    cr_expect(stages(&w, "container_cluster"));
+    w.training.runs = w.training.parallel_runs = 1;
+    w.constraints.team = TEAM_KUBERNETES;
+    cr_expect(stages(&w, "container_cluster"));
+}
+
+Test(advice, trigger_data_outruns_machine)
+{
+    struct workload w = small_workload(market);
+    w.training.method = METHOD_FULL_FINETUNE;
+    w.training.tokens = 2e9;
+    w.training.dataset_gb = 4000; /* images: many bytes a token */
+    w.measured.stated = true;
+    w.measured.parallel_file_system_gbps = 800;
+    cr_expect_not(triggers(&w, "trigger_data_outruns_machine"));
+    w.measured.parallel_file_system_gbps = 0.04;
+    cr_expect(triggers(&w, "trigger_data_outruns_machine"));
 }
 
 Test(advice, bare_metal_for_long_or_sensitive_and_container_for_short)
