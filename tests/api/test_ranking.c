@@ -347,3 +347,48 @@ Test(ranking, attribution_between_any_two, .timeout = 60)
     }
     cr_expect_gt(cut, 100);
 }
+
+/* A data set that fits every node's own NVMe is cached there; one that does not, is not. */
+Test(ranking, node_cache)
+{
+    for (int k = 0; k < 2; k++) {
+        char workload[500];
+        snprintf(workload, sizeof workload,
+                 "{\"model\":{\"preset\":\"qwen2.5-14b\"},\"training\":{\"method\":\"full_finetune\",\"tokens\":"
+                 "5000000000,\"dataset_gb\":%d},\"constraints\":{\"kinds\":[\"small_cluster\"],\"team\":\"expert\"}}",
+                 k == 0 ? 100 : 500000);
+        json_t *p = plan_of(workload), *o;
+        size_t i;
+        cr_expect_gt(json_array_size(json_object_get(p, "options")), 0);
+        json_array_foreach(json_object_get(p, "options"), i, o) cr_expect_eq(
+            note_of(json_object_get(o, "reasons"), "node_cache") != NULL, k == 0, "%s", text_of(o, "title"));
+        json_decref(p);
+    }
+}
+
+/* Every test that docs/domain.md says holds a rule is there, under that name. */
+Test(ranking, the_table_of_rules_names_tests_that_exist)
+{
+    static const char *const suites[] = {"unit", "api", "db", "diagnosis", "server", "http"};
+    size_t len, named = 0;
+    char *doc = read_file("docs/domain.md", &len);
+    cr_assert_not_null(doc);
+    for (char *at = strchr(doc, '`'), *end; at != NULL && (end = strchr(at + 1, '`')) != NULL;
+         at = strchr(end + 1, '`')) {
+        char suite[60], test[120], command[400];
+        *end = '\0';
+        if (sscanf(at + 1, "%59[a-z_]/%119[a-z_0-9*]", suite, test) != 2 ||
+            strlen(suite) + strlen(test) + 1 != strlen(at + 1))
+            continue;
+        bool found = false;
+        for (size_t k = 0; k < N(suites) && !found; k++) {
+            snprintf(command, sizeof command, "grep -qsE '^Test\\(%s, %s[,)]' tests/%s/*.c", suite,
+                     strcmp(test, "*") == 0 ? "[a-z_0-9]+" : test, suites[k]);
+            found = system(command) == 0;
+        }
+        cr_expect(found, "docs/domain.md: there is no test %s/%s", suite, test);
+        named++;
+    }
+    free(doc);
+    cr_expect_gt(named, 60);
+}
