@@ -2,6 +2,7 @@
 #include "planner/advice/ownership.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/money.h"
@@ -46,22 +47,37 @@ static int64_t to_micros(double amount)
 /* Kilowatts of one server under full load: the cards and what stands around them. */
 static double server_kw(const struct ownership_terms *t, const struct purchase_price *p)
 {
-    return p->gpus_per_server * p->gpu->tdp_w / 1000 * (1 + t->server_overhead_share);
+    const double watts = p->gpu->tdp_w > 0 ? p->gpu->tdp_w : t->card_watts;
+    return p->gpus_per_server * watts / 1000 * (1 + t->server_overhead_share);
 }
 
-/* In the currency of the purchase price. */
-static int owned_at_home(const struct ownership_terms *t, const struct purchase_price *p, int servers, double u,
-                         int64_t *ret)
+enum { OWN_PURCHASE, OWN_MAINTENANCE, OWN_HOSTING, OWN_POWER, OWN_STAFF, OWN_PARTS };
+
+/* In the currency of the purchase price: what is written off, repairs, the room, electricity, people. */
+static int owned_parts(const struct ownership_terms *t, const struct purchase_price *p, int servers, double u,
+                       int64_t ret[OWN_PARTS])
 {
     const double months = t->years * 12, hours = months * t->month_hours, kw = server_kw(t, p) * servers;
     const double load = t->power_share_idle + (1 - t->power_share_idle) * u;
-    int64_t sum = 0;
-    if (add_line(servers * (1 - t->residual_share), p->micros, &sum) ||
-        add_line(servers * t->maintenance_share * t->years, p->micros, &sum) ||
-        add_line(kw * months, to_micros(t->hosting_per_kw_month), &sum) ||
-        add_line(kw * load * t->pue * hours, to_micros(t->power_per_kwh), &sum) ||
-        add_line(servers * t->staff_share * t->years, to_micros(t->engineer_per_year), &sum))
+    memset(ret, 0, OWN_PARTS * sizeof *ret);
+    if (add_line(servers * (1 - t->residual_share), p->micros, &ret[OWN_PURCHASE]) ||
+        add_line(servers * t->maintenance_share * t->years, p->micros, &ret[OWN_MAINTENANCE]) ||
+        add_line(kw * months, to_micros(t->hosting_per_kw_month), &ret[OWN_HOSTING]) ||
+        add_line(kw * load * t->pue * hours, to_micros(t->power_per_kwh), &ret[OWN_POWER]) ||
+        add_line(servers * t->staff_share * t->years, to_micros(t->engineer_per_year), &ret[OWN_STAFF]))
         return -1;
+    return 0;
+}
+
+static int owned_at_home(const struct ownership_terms *t, const struct purchase_price *p, int servers, double u,
+                         int64_t *ret)
+{
+    int64_t parts[OWN_PARTS], sum = 0;
+    if (owned_parts(t, p, servers, u, parts))
+        return -1;
+    for (int i = 0; i < OWN_PARTS; i++)
+        if (money_add(sum, parts[i], &sum))
+            return -1;
     *ret = sum;
     return 0;
 }
@@ -163,6 +179,22 @@ static int say_around(const struct ownership_terms *t, const struct ownership_re
     return 0;
 }
 
+/* What the three years are made of. */
+static int say_parts(const struct ownership_terms *t, int64_t fx, struct own_hardware *own)
+{
+    static const char *const names[OWN_PARTS] = {"purchase", "maintenance", "hosting", "power", "staff"};
+    int64_t parts[OWN_PARTS], minor;
+    if (owned_parts(t, own->purchase, own->servers, t->utilisation, parts))
+        return -1;
+    struct note *n = note_add(&own->notes, "own_parts");
+    for (int i = 0; i < OWN_PARTS; i++) {
+        if (money_convert(parts[i], fx, &minor))
+            return -1;
+        note_money(n, names[i], minor);
+    }
+    return 0;
+}
+
 /* The sums into *own; `rented` is minor units. */
 static int compare(const struct ownership_terms *t, const struct ownership_rent *rent, int64_t fx,
                    struct own_hardware *own, struct err *err)
@@ -189,6 +221,8 @@ static int compare(const struct ownership_terms *t, const struct ownership_rent 
     note_percent(n, "utilisation", t->utilisation);
     note_text(n, "source", own->purchase->source);
     note_date(n, "observed_on", own->purchase->observed_on);
+    if (say_parts(t, fx, own))
+        return err_set(err, ERR_RANGE, "three-year cost leaves the range of money");
     if (isnan(own->break_even_utilisation))
         note_num(note_add(&own->notes, "own_never_cheaper"), "years", t->years);
     else if (own->break_even_utilisation <= 0)
@@ -197,6 +231,15 @@ static int compare(const struct ownership_terms *t, const struct ownership_rent 
         note_percent(note_add(&own->notes, "own_break_even"), "utilisation", own->break_even_utilisation);
     return say_around(t, rent, fx, full, own) ? err_set(err, ERR_RANGE, "three-year cost leaves the range of money")
                                               : 0;
+}
+
+/* Rated power of a card that states none: its peak at what a card of its generation draws for it. 0 = not known. */
+static double watts_assumed(const struct build *b, const struct gpu *gpu)
+{
+    char key[64];
+    snprintf(key, sizeof key, "train.watts_per_tflop/%s", gpu_class_name(gpu->gpu_class));
+    const struct param *p = param_find(&b->params, key);
+    return p ? p->value * fmax(gpu->bf16_tflops, gpu->fp16_tflops) : 0;
 }
 
 /* The best option whose machine can be bought; the best of all where none can. Off-peak hours of a university are no
@@ -240,8 +283,12 @@ int ownership_build(struct build *b, const struct option_list *ranked, struct pl
         const int per_server = own.purchase->gpus_per_server > 0 ? own.purchase->gpus_per_server : 1;
         own.servers = cards > 0 ? (cards + per_server - 1) / per_server : 1;
         const struct ownership_rent rent = rent_of(offer);
+        terms.card_watts = watts_assumed(b, own.purchase->gpu);
         if (compare(&terms, &rent, fx, &own, err))
             return -1;
+        if (own.known && !(own.purchase->gpu->tdp_w > 0))
+            note_num(note_text(note_add(&own.notes, "own_power_assumed"), "gpu", own.purchase->gpu->name), "watts",
+                     terms.card_watts);
         if (own.known && own.servers * per_server > cards)
             note_num(note_num(note_add(&own.notes, "own_whole_server"), "cards", cards), "bought",
                      own.servers * per_server);

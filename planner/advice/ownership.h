@@ -15,6 +15,7 @@ struct ownership_terms {
     double years, month_hours;
     double hosting_per_kw_month, power_per_kwh, pue, server_overhead_share, power_share_idle;
     double maintenance_share, staff_share, engineer_per_year, residual_share, utilisation;
+    double card_watts; /* of a card that states no rated power; not bound */
 };
 
 int ownership_terms_bind(const struct param_table *params, struct ownership_terms *ret, struct err *err);

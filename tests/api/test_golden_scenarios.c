@@ -865,6 +865,12 @@ Test(golden, own_hardware)
         turn = number_of(own, "break_even_utilisation");
         cr_expect(has_code(json_object_get(own, "notes"), "own_full_use"));
         cr_expect(has_code(json_object_get(own, "notes"), "own_break_even"));
+        const json_t *parts = json_object_get(note_of(json_object_get(own, "notes"), "own_parts"), "values");
+        static const char *const part[] = {"purchase", "maintenance", "hosting", "power", "staff"};
+        int64_t sum = 0;
+        for (size_t k = 0; k < sizeof part / sizeof *part; k++)
+            sum += minor_of(json_object_get(parts, part[k]));
+        cr_expect_eq(sum, minor_of(json_object_get(own, "three_year_cost")), "the parts make up the sum");
         cr_expect_float_eq(ratios[i],
                            (double)minor_of(json_object_get(own, "three_year_cost")) /
                                (double)minor_of(json_object_get(own, "equivalent_rental")),
@@ -895,6 +901,9 @@ Test(golden, own_hardware_is_stated_wherever_a_price_is_known, .timeout = 120)
             stated++;
             cr_expect(json_is_true(json_object_get(own, "known")), "%s", gpu);
             cr_expect_gt(number_of(own, "ratio"), 0.3, "%s", gpu);
+            const json_t *parts = json_object_get(note_of(notes, "own_parts"), "values");
+            cr_expect_gt(minor_of(json_object_get(parts, "power")), 0, "%s: power is never nothing", gpu);
+            cr_expect_gt(minor_of(json_object_get(parts, "hosting")), 0, "%s", gpu);
             cr_expect(json_is_number(json_object_get(own, "break_even_utilisation")) ||
                           has_code(notes, "own_never_cheaper"),
                       "%s: nothing says where it turns", gpu);
