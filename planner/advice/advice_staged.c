@@ -34,8 +34,9 @@ static void order_of_steps(struct advice *a)
     const struct draft *d = a->first;
     for (int i = 0; d && i < d->n_steps; i++)
         if (d->steps[i].phase == PHASE_VALIDATE && d->steps[i].hours > 0) {
-            note_num(note_text(note_add(to, "stage_validate_first"), "gpu", d->shape.gpu->name), "days",
-                     ceil(d->steps[i].hours / fmax(d->steps[i].hours_per_day, 1)));
+            note_num(note_text(note_add(to, b->trains ? "stage_validate_first" : "stage_validate_service"), "gpu",
+                               d->shape.gpu->name),
+                     "days", ceil(d->steps[i].hours / fmax(d->steps[i].hours_per_day, 1)));
             break;
         }
     if (b->trains)
@@ -84,7 +85,7 @@ static void scheduler(struct advice *a)
     const bool tenants = b->trains && b->serves && b->reserve.months > 0;
     if (!many_machines && !tenants)
         return;
-    if (team == TEAM_KUBERNETES || (tenants && team != TEAM_SLURM))
+    if (team == TEAM_KUBERNETES || !b->trains || (tenants && team != TEAM_SLURM))
         note_add(to, "scheduler_kubernetes");
     else if (b->training.method == METHOD_EMBEDDING || (b->training.method == METHOD_CUSTOM && !a->cluster))
         note_add(to, "scheduler_ray");

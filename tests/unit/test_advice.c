@@ -297,6 +297,22 @@ Test(advice, upgrade_join_nodes_only_from_one_machine)
     }
 }
 
+/* A service alone is no training: its first machine is tried for latency, and replicas are scheduled as such. */
+Test(advice, a_service_is_not_told_about_training)
+{
+    struct workload w = small_workload(market);
+    w.training = (struct training){0};
+    w.serving.stated = true;
+    w.serving.requests_per_s = 30;
+    w.serving.output_tokens = 400;
+    w.serving.months = 6;
+    w.serving.months_stated = true;
+    cr_expect(stages(&w, "stage_validate_service"));
+    cr_expect_not(stages(&w, "stage_validate_first"));
+    cr_expect_not(stages(&w, "scheduler_slurm"));
+    cr_expect_not(stages(&w, "upgrade_new_generation"));
+}
+
 Test(advice, managed_machine_and_container_cluster)
 {
     struct workload w = small_workload(market);
