@@ -136,6 +136,11 @@ static void score(struct build *b, const struct option_list *l)
         least = fmin(least, (double)o->cost.total);
         soonest = fmin(soonest, o->finish.expected_days);
     }
+    b->scored_feasible = feasible;
+    if (feasible && b->else_least > 0) {
+        least = fmin(least, b->else_least);
+        soonest = fmin(soonest, b->else_soonest);
+    }
     for (size_t i = 0; i < l->n; i++) {
         struct option *o = l->items[i]->option;
         struct scores *s = &o->scores;

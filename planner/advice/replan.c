@@ -1,4 +1,5 @@
 /* replan.c — see replan.h. */
+#include <math.h>
 #include <string.h>
 
 #include "planner/advice/contest.h"
@@ -79,6 +80,21 @@ static bool all_slower(const struct replan_ask *ask)
     return ask->slowdown.by > 0 && ask->slowdown.gpu == NULL;
 }
 
+/* Kinds that are not planned again still set what cost and time are measured by. */
+static void leave_out(const struct build *from, unsigned kinds, struct build *to)
+{
+    double least = INFINITY, soonest = INFINITY;
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (!(kinds & 1u << k)) {
+            least = fmin(least, from->kind_least[k]);
+            soonest = fmin(soonest, from->kind_soonest[k]);
+        }
+    if (from->scored_feasible && isfinite(least) && isfinite(soonest)) {
+        to->else_least = least;
+        to->else_soonest = soonest;
+    }
+}
+
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)
 {
     double work;
@@ -86,6 +102,7 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     to->order_only = true;
     to->day.reprice = ask->reprice;
     to->slowdown = ask->slowdown;
+    leave_out(from, ask->kinds, to);
     if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
         return err_set(err, ERR_NOMEM, "no room to plan again");
     if (ask->near)

@@ -102,6 +102,8 @@ struct build {
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
+    bool scored_feasible;                                    /* they are of feasible options */
+    double else_least, else_soonest;                         /* of kinds that a re-plan leaves out; 0 = none */
 };
 
 /* Resolves defaults, overrides, dates, the market and the budget; *b must stay where it is, parts of it point into it.
