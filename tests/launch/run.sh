@@ -4,7 +4,7 @@ set -u
 here=$(dirname "$0")
 server=${TEST_SERVER:-build/release/suanpan}
 folder=$(mktemp -d)
-"$server" serve --host 127.0.0.1 --port 0 --db "$folder/launch.db" >"$folder/log" 2>&1 &
+env -u SUANPAN_SHARED -u SUANPAN_BUILD "$server" serve --host 127.0.0.1 --port 0 --db "$folder/launch.db" >"$folder/log" 2>&1 &
 pid=$!
 trap 'kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; rm -rf "$folder"' EXIT
 address=
