@@ -156,12 +156,16 @@ static const char *host_of_label(const char *line, size_t *ret_n)
 /* "node2: | 0  NVIDIA A40 ...", "node2: 0, NVIDIA A40, ...": pdsh and clush put the host in front of every line. */
 static const char *host_in_front(const char *line, size_t *ret_n, const char **ret_rest)
 {
-    const char *name = host_name(text_skip_blanks(line), ret_n), *p = name + *ret_n;
-    if (*ret_n < 3 || *p != ':' || !text_is_digit(p[-1]) || text_is_digit(*name))
+    const char *start = text_skip_blanks(line), *name = host_name(start + (*start == '['), ret_n), *p = name + *ret_n;
+    if (*ret_n < 2 || *p != (*start == '[' ? ']' : ':') || text_is_digit(*name))
         return NULL;
     p = text_skip_blanks(p + 1);
     *ret_rest = p;
-    return *p == '|' || *p == '+' || text_find(p, "NVIDIA ") != NULL || text_find(p, "MiB") != NULL ? name : NULL;
+    if (*p == '|' || *p == '+')
+        return name;
+    if (!text_is_digit(name[*ret_n - 1]))
+        return NULL;
+    return text_find(p, "NVIDIA ") != NULL || text_find(p, "MiB") != NULL ? name : NULL;
 }
 
 const char *cards_take_host(struct cards *c, const char *line)

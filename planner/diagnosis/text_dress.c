@@ -166,17 +166,36 @@ static size_t count_lines(char *text)
     return n;
 }
 
+/* Names that change tell machines apart (pdsh, clush): whoever reads cards needs them. */
+static bool several_names(char *text)
+{
+    struct worn first = {.kind = DRESS_NONE};
+    for (char *line = text; *line != '\0'; line = next_line(line)) {
+        struct worn w = worn_by(line, false);
+        if (w.kind != DRESS_NAME)
+            continue;
+        if (first.kind == DRESS_NONE)
+            first = w;
+        else if (!same(&first, &w))
+            return true;
+    }
+    return false;
+}
+
 /* Takes the dress off every run that is long enough, or all there is; in place. */
 static bool undress(char *text, bool stamps)
 {
     bool any = false;
     char *to = text;
     const size_t all = count_lines(text);
+    const bool names_matter = several_names(text);
     for (char *line = text; *line != '\0';) {
         size_t n;
         char *end = run_of(line, stamps, &n);
         enum dress kind = worn_by(line, stamps).kind;
-        bool off = n >= RUN_MIN || (n == all && (n > 1 || kind == DRESS_SIGN || kind == DRESS_STAMP));
+        bool off = (kind != DRESS_NAME || !names_matter) && n >= RUN_MIN;
+        off = off || (n == all && !(kind == DRESS_NAME && names_matter) &&
+                      (n > 1 || kind == DRESS_SIGN || kind == DRESS_STAMP));
         any = any || off;
         for (char *next; line < end; line = next) {
             next = next_line(line);
