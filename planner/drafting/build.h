@@ -115,6 +115,9 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
 
+/* Estimates in the store: of the plan, and of those made of it for the same work. */
+int build_n_estimated(const struct build *b);
+
 /* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */
 int build_inherit_physics(const struct build *from, double work, struct build *to);

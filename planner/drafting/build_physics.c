@@ -8,6 +8,7 @@
 struct physics_store {
     const struct build *of; /* whose work it is, and whose arena it lives in */
     struct physics_entry *entries[PHYSICS_BUCKETS];
+    int n;
 };
 
 static size_t bucket_of(const struct build *b, const struct shape *s)
@@ -88,7 +89,13 @@ static const struct estimate *stored(struct physics_store *s, const struct shape
     }
     if (estimate_work(s->of, shape, estimate, err) != 0 || insert(head, shape, estimate, s->of->arena, err) != 0)
         return NULL;
+    s->n++;
     return estimate;
+}
+
+int build_n_estimated(const struct build *b)
+{
+    return b->store != NULL ? b->store->n : 0;
 }
 
 static struct physics_store *store_of(struct build *b)
