@@ -68,7 +68,10 @@ void quality_apply(struct build *b, struct draft *d, int group)
     d->setup_hours = q->setup_hours;
     if (lost < 0.001 && q->setup_hours <= 0 && q->debug_factor <= 1)
         return;
-    struct note *n = note_percent(note_add(&d->reasons, "provider_quality"), "lost", lost);
+    const bool debugs = q->debug_factor > 1;
+    struct note *n = note_add(&d->reasons, debugs ? "provider_quality" : "provider_quality_runs");
+    note_percent(n, "lost", lost);
     note_num(note_num(n, "setup_hours", q->setup_hours), "repair_hours", q->repair_hours);
-    note_percent(n, "debug", q->debug_factor - 1);
+    if (debugs)
+        note_percent(n, "debug", q->debug_factor - 1);
 }
