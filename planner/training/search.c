@@ -17,13 +17,17 @@
 #define LINKS_WAIT 0.35     /* share of a step in communication from which offload is tried too */
 #define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
 
-/* What the interleavings of one cut share: states, and the kernels of each micro-batch (by its power of two). */
-enum { MICRO_BATCHES = 9 };
-struct shared {
-    struct memory_held held;
-    enum sharding held_for; /* SHARD_UNSTATED: nothing is held */
+/* What the interleavings of one cut share: states by sharding, and the kernels of each micro-batch (by its power of
+ * two), which are others only where weights are sharded. */
+enum { MICRO_BATCHES = 9, SHARDINGS = SHARD_ZERO3 + 1 };
+struct kernels {
     struct compute compute[MICRO_BATCHES];
     double recomputed[MICRO_BATCHES]; /* share that `compute` is of; negative: none */
+};
+struct shared {
+    struct memory_held held[SHARDINGS];
+    bool is_held[SHARDINGS];
+    struct kernels whole, sharded;
 };
 
 struct walk {
@@ -117,26 +121,25 @@ static bool recomputes_by_custom(const struct walk *w, const struct cut *c)
 /* A cut whose layout so far was not walked before: nothing is shared with what was. */
 static void share_anew(struct walk *w)
 {
-    w->shared.held_for = SHARD_UNSTATED;
+    struct shared *s = &w->shared;
+    memset(s->is_held, 0, sizeof s->is_held);
     for (int i = 0; i < MICRO_BATCHES; i++)
-        w->shared.recomputed[i] = -1;
+        s->whole.recomputed[i] = s->sharded.recomputed[i] = -1;
 }
 
 static const struct memory_held *held_of(struct walk *w, const struct cut *c)
 {
     struct shared *s = &w->shared;
-    if (s->held_for == SHARD_UNSTATED || s->held_for != c->sharding) {
-        share_anew(w);
-        memory_hold(w->j, c, &s->held);
-        s->held_for = c->sharding;
-    }
-    return &s->held;
+    if (!s->is_held[c->sharding])
+        memory_hold(w->j, c, &s->held[c->sharding]);
+    s->is_held[c->sharding] = true;
+    return &s->held[c->sharding];
 }
 
 /* `micro`: the micro-batch as a power of two, -1 = any other number. */
 static void time_candidate(struct walk *w, int micro, struct candidate *k)
 {
-    struct shared *s = &w->shared;
+    struct kernels *s = k->cut.sharding == SHARD_ZERO3 ? &w->shared.sharded : &w->shared.whole;
     const double share = k->cut.recompute_share;
     if (micro < 0 || micro >= MICRO_BATCHES || k->cut.micro_batch != 1 << micro) {
         step_time(w->j, w->f, &k->cut, &k->memory, &k->step);
