@@ -49,7 +49,7 @@ static double expert_products(const struct job *j, const struct cut *c, double r
         shared = 2 * n * j->shared_factor * matrices * j->hidden * j->shared_width / c->tp /
                  (rate * shape_share(j, rate, n, j->shared_width / c->tp, j->hidden));
     double spread = c->ep > 1 ? c->ep : 1, senders = c->ep > 1 ? 1.0 / c->tp : 1;
-    double rows = n * senders * j->topk * spread / fmax(1, j->experts);
+    double rows = n * senders * j->topk * spread / larger(1, j->experts);
     double width = j->expert_width / tensor_cut;
     double efficiency = k->moe_share * rising(width, k->moe_width_half) * rising(rows, k->moe_tokens_half);
     double routed = 2 * n * senders * j->topk * j->routed_params / tensor_cut / (rate * efficiency);
@@ -145,7 +145,7 @@ static double dequant_seconds(const struct job *j, const struct cut *c)
 {
     if (!j->quantised)
         return 0;
-    double params = fmax(0, j->params - j->embedding * j->vocab_matrices) / (c->tp * (double)c->pp);
+    double params = larger(0, j->params - j->embedding * j->vocab_matrices) / (c->tp * (double)c->pp);
     return j->k->dequant_bytes * params / j->bandwidth;
 }
 
@@ -161,8 +161,8 @@ void compute_micro_batch(const struct job *j, const struct cut *c, struct comput
     r.dequant_s = dequant_seconds(j, c);
     /* A reading faster than the model is of faster kernels; the host does not launch them any faster. */
     double kernels = j->compute_scale * (r.matmul_s + r.expert_s + r.attention_s + r.elementwise_s + r.dequant_s);
-    double floor = fmax(1, j->compute_scale) * r.floor_s;
-    double blend = j->k->launch_blend, longer = fmax(kernels, floor), shorter = fmin(kernels, floor);
+    double floor = larger(1, j->compute_scale) * r.floor_s;
+    double blend = j->k->launch_blend, longer = larger(kernels, floor), shorter = smaller(kernels, floor);
     r.layers_s = longer > 0 ? longer * pow(1 + pow(shorter / longer, blend), 1 / blend) : 0;
     double on_top = c->pp > 1 && !c->head_apart ? 0 : r.head_s + r.logits_s;
     r.ends_s = j->compute_scale * on_top;

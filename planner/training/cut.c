@@ -7,7 +7,7 @@ static double default_global_batch(const struct job *j, const struct cut *c)
 {
     double per_pass = (double)c->dp * c->micro_batch;
     double wanted = j->finetune ? j->k->default_finetune_sequences : j->k->default_pretrain_tokens / j->seq;
-    return per_pass * fmax(1, floor(wanted / per_pass + 0.5));
+    return per_pass * larger(1, floor(wanted / per_pass + 0.5));
 }
 
 static void derive_batch(const struct job *j, struct cut *c)
@@ -19,7 +19,7 @@ static void derive_batch(const struct job *j, struct cut *c)
         double per_rank = c->global_batch / c->dp;
         if (c->micro_batch > per_rank && per_rank >= 1)
             c->micro_batch = (int)per_rank;
-        c->accumulation = fmax(1, per_rank / c->micro_batch);
+        c->accumulation = larger(1, per_rank / c->micro_batch);
     } else if (j->training->grad_accumulation > 0) {
         c->accumulation = j->training->grad_accumulation;
         c->global_batch = c->accumulation * c->dp * c->micro_batch;

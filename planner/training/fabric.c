@@ -61,19 +61,19 @@ static void resolve_inner(const struct job *j, struct fabric *f)
     if (pcie || one_way <= 0) {
         f->inner = f->inner_tp = pcie_rate(j, pcie ? link : own_pcie(g));
         /* Consumer boards feed their cards from fewer lanes than the slot shows. */
-        f->host = fmin(f->host, through_host(g) ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
+        f->host = smaller(f->host, through_host(g) ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
         return;
     }
     f->mesh = is_mesh(g, link);
     double share = f->mesh ? j->k->mesh_share : j->k->nvlink_share;
     f->inner = one_way * share;
-    f->inner_tp = one_way * fmin(share, j->k->nvlink_tp_share);
+    f->inner_tp = one_way * smaller(share, j->k->nvlink_tp_share);
 }
 
 /* A good fabric of the card's time, where the caller named none. */
 static double assumed_gbps(const struct job *j)
 {
-    return j->k->fabric_gbps_per_card[j->gpu->gpu_class] * fmin(8, j->shape.gpus_per_node);
+    return j->k->fabric_gbps_per_card[j->gpu->gpu_class] * smaller(8, j->shape.gpus_per_node);
 }
 
 static void resolve_outer(const struct job *j, struct fabric *f)
@@ -92,8 +92,9 @@ static void resolve_outer(const struct job *j, struct fabric *f)
     double share = f->tcp ? k->tcp_share : j->shape.inter == INTER_ROCE ? k->rdma_share * k->roce_share : k->rdma_share;
     /* Thinner networks keep the cards' copy engines and memory busy for longer. A network nobody named is a good one.
      */
-    double per_card = gbps / fmin(8, j->shape.gpus_per_node);
-    f->leave_share = k->node_leave * fmin(LEAVE_MOST, REFERENCE_GBPS / per_card) * (f->assumed ? k->leave_assumed : 1);
+    double per_card = gbps / smaller(8, j->shape.gpus_per_node);
+    f->leave_share =
+        k->node_leave * smaller(LEAVE_MOST, REFERENCE_GBPS / per_card) * (f->assumed ? k->leave_assumed : 1);
     f->node = gbps / 8 * GIGA * share * j->network_scale;
     f->domain_out = f->node * f->domain / f->per_node;
     if (f->tcp)
@@ -108,7 +109,7 @@ void fabric_resolve(const struct job *j, struct fabric *ret)
         f.domain = RACK_CARDS / f.per_node * f.per_node;
     resolve_inner(j, &f);
     resolve_outer(j, &f);
-    f.rank_skew = j->k->rank_skew * log2(fmin(j->gpus, j->shape.gpus_per_node));
+    f.rank_skew = j->k->rank_skew * log2(smaller(j->gpus, j->shape.gpus_per_node));
     *ret = f;
 }
 
@@ -127,7 +128,7 @@ static double inner_rate(const struct fabric *f, struct group g, bool tensor)
 {
     if (f->pairs && (double)g.n * g.stride > 2)
         return f->beyond_pair;
-    double links = f->mesh ? fmin(1, fmax(1, ranks_in_domain(f, g) - 1) / MESH_PEERS) : 1;
+    double links = f->mesh ? smaller(1, larger(1, ranks_in_domain(f, g) - 1) / MESH_PEERS) : 1;
     return links * (tensor ? f->inner_tp : f->inner);
 }
 
@@ -140,7 +141,7 @@ double fabric_ring(const struct fabric *f, struct group g, bool tensor)
     int inside = ranks_in_domain(f, g);
     double domains = (double)g.n / inside;
     double out = f->domain_out * inside / f->domain / (1 + f->spread_loss * log2(domains));
-    return inside > 1 ? fmin(inner, out) : out;
+    return inside > 1 ? smaller(inner, out) : out;
 }
 
 /* Distinct places out of n that k independent choices hit. */
@@ -153,11 +154,11 @@ double fabric_exchange_seconds(const struct fabric *f, struct group g, double co
 {
     double inner = inner_rate(f, g, false);
     if (!leaves_domain(f, g) || f->domain_out <= 0)
-        return fmin(copies, distinct(g.n, copies)) * (g.n - 1) / g.n / inner;
+        return smaller(copies, distinct(g.n, copies)) * (g.n - 1) / g.n / inner;
     /* A token travels once to every domain that has one of its experts, and is spread inside. */
     double domains = (double)g.n / ranks_in_domain(f, g);
     double outside = distinct(domains, copies) * (1 - 1 / domains);
-    double inside = fmax(0, distinct(g.n, copies) - outside);
+    double inside = larger(0, distinct(g.n, copies) - outside);
     return outside / (f->domain_out / f->domain) + inside / inner;
 }
 

@@ -8,6 +8,17 @@
 
 #include "planner/training/training_constants.h"
 
+/* fmax and fmin for the search's inner loops, where a call costs more than the comparison; no NaN stands there. */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 struct job {
     const struct training_constants *k;
     const struct model *model;

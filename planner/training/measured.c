@@ -31,7 +31,7 @@ struct fitted {
 struct fitted_network {
     struct shape node;
     int batch_one, batch_two;
-    struct scales scales; /* it was fitted under */
+    struct scales scales;      /* it was fitted under */
     double alone_tokens_per_s; /* of one such node; whatever joins it to others */
     double network_scale;
 };

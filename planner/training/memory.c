@@ -29,7 +29,7 @@ static double vocab_cut(const struct cut *c)
 static struct memory_stage stage_of(const struct job *j, const struct cut *c, bool last)
 {
     double share = c->stage_layers / j->layers;
-    double body = fmax(0, j->params - j->expert_total - j->embedding * j->vocab_matrices);
+    double body = larger(0, j->params - j->expert_total - j->embedding * j->vocab_matrices);
     return (struct memory_stage){
         .dense = body * share / c->tp,
         .experts = j->expert_total * share / c->expert_ranks,
@@ -44,7 +44,7 @@ static double in_flight(const struct cut *c, bool last)
 {
     if (c->pp <= 1)
         return 1;
-    double depth = last ? 1 : fmin(c->accumulation, c->pp);
+    double depth = last ? 1 : smaller(c->accumulation, c->pp);
     double interleave = c->vpp > 1 ? 1 + (c->pp - 1.0) / ((double)c->pp * c->vpp) : 1;
     return depth * interleave;
 }
@@ -125,7 +125,7 @@ static void frozen_states(const struct job *j, const struct cut *c, const struct
     double adapters = j->adapter_params * adapter_share(c);
     m->weights += FULL * adapters;
     m->gradients = FULL * adapters;
-    m->optimizer = fmax(0, k->adapter_bytes - 2 * FULL) * adapters;
+    m->optimizer = larger(0, k->adapter_bytes - 2 * FULL) * adapters;
     m->trained_params = adapters;
     if (j->training->train_embeddings == TRI_YES) {
         double states = k->trained_vocab_bytes * s->vocab / (c->sharding == SHARD_ZERO3 ? c->shard : 1);
@@ -146,7 +146,7 @@ static void trained_states(const struct job *j, const struct cut *c, const struc
     if (c->sharding == SHARD_ZERO3 && c->sync_last)
         m->gradients = FULL * (dense + s->experts); /* reduced only after the last micro-batch */
     if (j->training->optimizer_in_backward == TRI_YES)
-        m->gradients = b.gradient * fmax(j->embedding / vocab_cut(c), s->dense / fmax(1, c->stage_layers));
+        m->gradients = b.gradient * larger(j->embedding / vocab_cut(c), s->dense / larger(1, c->stage_layers));
     m->optimizer = b.optimizer * (dense / d.optimizer + s->experts / x.optimizer);
     m->state_bytes_per_owned = b.optimizer + b.gradient;
     m->trained_params = dense + s->experts;
@@ -155,7 +155,7 @@ static void trained_states(const struct job *j, const struct cut *c, const struc
 
 static double layer_params(const struct cut *c, const struct memory_stage *s)
 {
-    return (s->dense + s->experts) / fmax(1, c->stage_layers);
+    return (s->dense + s->experts) / larger(1, c->stage_layers);
 }
 
 static void working_buffers(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
@@ -172,7 +172,7 @@ static void working_buffers(const struct job *j, const struct cut *c, const stru
     if (!j->frozen && !j->half_states && on_card && (c->sharding == SHARD_ZERO2 || c->sharding == SHARD_ZERO3))
         m->buffers += k->flat_bytes * (s->dense + s->vocab + s->experts) / c->shard;
     if (j->quantised)
-        m->buffers += k->dequant_copies * HALF * j->hidden * fmax(j->ffn_width, j->attention_width) / c->tp;
+        m->buffers += k->dequant_copies * HALF * j->hidden * larger(j->ffn_width, j->attention_width) / c->tp;
 }
 
 /* Scores a plain attention kernel keeps for one token of one layer. */
@@ -210,7 +210,7 @@ static double logit_bytes(const struct job *j, const struct cut *c)
 
 static void offload(const struct job *j, const struct cut *c, const struct memory_stage *s, struct memory *m)
 {
-    double ranks = fmin(j->gpus, j->shape.gpus_per_node);
+    double ranks = smaller(j->gpus, j->shape.gpus_per_node);
     double moved = 0;
     if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {
         moved += m->optimizer + m->gradients;
@@ -219,11 +219,11 @@ static void offload(const struct job *j, const struct cut *c, const struct memor
     }
     if (c->offload == OFFLOAD_PARAMETERS) {
         moved += m->weights;
-        m->weights = 2 * (j->quantised ? j->k->quant_bytes : HALF) * layer_params(c, s) / fmax(1, c->shard);
+        m->weights = 2 * (j->quantised ? j->k->quant_bytes : HALF) * layer_params(c, s) / larger(1, c->shard);
     }
     /* A base quantised while it is loaded lies whole in host memory first. */
     double loaded = j->quantised ? HALF * j->params : 0;
-    m->host_bytes = fmax(loaded, moved * 1.5 * ranks); /* pinned staging on top */
+    m->host_bytes = larger(loaded, moved * 1.5 * ranks); /* pinned staging on top */
 }
 
 /* Context, libraries and communication buffers. */
@@ -277,7 +277,7 @@ static void stage_memory(const struct job *j, const struct cut *c, const struct 
     bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
                       c->stack == STACK_PARALLEL;
     /* The allocator does not hand all blocks of the logits on to the layer that is recomputed after them. */
-    double both = fmax(logits, working) + k->peak_overlap * fmin(logits, working);
+    double both = larger(logits, working) + k->peak_overlap * smaller(logits, working);
     double forward_end = kept + both + (persistent ? m->gradients : 0);
     double optimizer_step = m->gradients + working;
     if (forward_end >= optimizer_step) {

@@ -93,11 +93,11 @@ static void ease_recompute(struct walk *w, const struct memory_held *h, struct c
     full.recompute = RECOMPUTE_FULL;
     cut_derive(j, &full);
     memory_with(j, &full, h, &full_memory);
-    w->least = fmin(w->least, full_memory.total);
-    double share = (m->total - w->usable) / fmax(1, m->total - full_memory.total);
+    w->least = smaller(w->least, full_memory.total);
+    double share = (m->total - w->usable) / larger(1, m->total - full_memory.total);
     /* Experts are too dear to run twice: what is kept of them is squeezed otherwise, and the rest is run again. */
     double most = j->moe_layers > 0 && !j->finetune ? j->k->moe_recompute_cap : 1;
-    full.recompute_share = fmin(full.recompute_share, most);
+    full.recompute_share = smaller(full.recompute_share, most);
     if (share > 0.85 || full_memory.total > w->usable) {
         *c = full;
         *m = full_memory;
@@ -106,7 +106,7 @@ static void ease_recompute(struct walk *w, const struct memory_held *h, struct c
     c->recompute = RECOMPUTE_SELECTIVE;
     cut_derive(j, c);
     /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
-    c->recompute_share = fmin(most, c->stack == STACK_PARALLEL ? share * share : share);
+    c->recompute_share = smaller(most, c->stack == STACK_PARALLEL ? share * share : share);
     c->store_share = 1 - share;
     memory_with(j, c, h, m);
 }

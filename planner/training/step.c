@@ -36,7 +36,7 @@ static double context_seconds(const struct job *j, const struct fabric *f, const
     double kv = c->tokens * c->cp * 2 * j->kv_width / c->tp * width_bytes(j);
     double each = fabric_gather(f, g, kv, false) + fabric_latency(f, g) * (c->cp - 1);
     double traffic = c->stage_layers * each * (3 + c->recompute_share);
-    return fmax(j->k->cp_exposed * traffic, traffic - attention_s);
+    return larger(j->k->cp_exposed * traffic, traffic - attention_s);
 }
 
 static double expert_seconds(const struct job *j, const struct fabric *f, const struct cut *c)
@@ -46,7 +46,7 @@ static double expert_seconds(const struct job *j, const struct fabric *f, const 
     struct group g = {c->ep, c->tp};
     double layers = c->stage_layers * j->moe_layers / j->layers;
     double each = c->tokens / c->tp * j->hidden * HALF * fabric_exchange_seconds(f, g, j->topk) + fabric_latency(f, g);
-    return layers * (4 + 2 * fmin(c->recompute_share, j->k->moe_recompute_cap)) * each *
+    return layers * (4 + 2 * smaller(c->recompute_share, j->k->moe_recompute_cap)) * each *
            (c->deepep ? j->k->deepep_exposed : j->k->a2a_exposed);
 }
 
@@ -102,8 +102,8 @@ static double exposed(const struct job *j, const struct cut *c, double traffic, 
     if (traffic <= 0)
         return 0;
     double hidden = (c->stack == STACK_EAGER ? j->k->shard_hidden_eager : j->k->shard_hidden) * window;
-    double slowed = j->k->contention * window * fmin(1, traffic / fmax(hidden, 1e-12));
-    return fmax(0, traffic - hidden) + slowed;
+    double slowed = j->k->contention * window * smaller(1, traffic / larger(hidden, 1e-12));
+    return larger(0, traffic - hidden) + slowed;
 }
 
 static double gradient_seconds(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
@@ -124,7 +124,7 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
         struct group copies = {replicas / c->shard, c->tp * c->shard};
         if (copies.n > 1)
             seconds += 2 * fabric_gather(f, copies, element * params / c->shard, false);
-        return fmax(0, seconds - hidden);
+        return larger(0, seconds - hidden);
     }
     double reduce, after = 0;
     if (c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2) {
@@ -139,7 +139,7 @@ static double gradient_seconds(const struct job *j, const struct fabric *f, cons
     } else {
         reduce = 2 * fabric_gather(f, all, element * params, false);
     }
-    return fmax(0, reduce - hidden) + after + fabric_latency(f, all);
+    return larger(0, reduce - hidden) + after + fabric_latency(f, all);
 }
 
 /* Nodes that wait for each other in collectives. One replica cut into stages has none between nodes: a stage hands its
@@ -155,7 +155,7 @@ static double optimizer_seconds(const struct job *j, const struct fabric *f, con
 {
     double seconds = j->k->optimizer_passes * m->owned_params / j->bandwidth;
     if (c->offload == OFFLOAD_OPTIMIZER || c->offload == OFFLOAD_PARAMETERS) {
-        double ranks = fmin(j->gpus, j->shape.gpus_per_node);
+        double ranks = smaller(j->gpus, j->shape.gpus_per_node);
         /* The host reads and writes every state once; its memory is the limit. */
         double host = 2 * m->state_bytes_per_owned * m->owned_params * ranks / (j->k->host_update_gb_s * 1e9);
         seconds = host + (FULL + HALF) * m->owned_params / f->host;
@@ -173,7 +173,7 @@ static double data_seconds(const struct job *j, double tokens)
     double amount = t->tokens > 0 ? t->tokens : t->samples > 0 ? t->samples * j->seq : 0;
     double bytes = j->k->bytes_per_token;
     if (t->dataset_gb > 0 && amount > 0)
-        bytes = fmax(bytes, t->dataset_gb * 1e9 * epochs / amount);
+        bytes = larger(bytes, t->dataset_gb * 1e9 * epochs / amount);
     return tokens * bytes / rate;
 }
 
@@ -201,11 +201,11 @@ void step_with(const struct job *j, const struct fabric *f, const struct cut *c,
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
     s.wait_s = j->wait_s * tokens / j->shape.nodes;
-    s.total_s = fmax(busy, s.data_s) + s.wait_s;
+    s.total_s = larger(busy, s.data_s) + s.wait_s;
     double waits = s.tensor_s + s.context_s + s.expert_s + s.pipeline_s + s.shard_s + s.offload_s;
     s.communication_share = (c->accumulation * waits + s.gradient_s + s.skew_s) / s.total_s;
     s.bubble_share = s.bubble_s / s.total_s;
-    s.data_wait_share = fmax(0, s.total_s - busy) / s.total_s;
+    s.data_wait_share = larger(0, s.total_s - busy) / s.total_s;
     s.tokens_per_s = tokens * j->real_share / s.total_s;
     *ret = s;
 }
