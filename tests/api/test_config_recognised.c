@@ -59,7 +59,7 @@ static double off(double has, json_t *want)
     return json_is_number(want) ? fabs(has / json_number_value(want) - 1) : 0;
 }
 
-/* 329 published models: the count from the file alone and what the presets know, both within 2 % of what was
+/* 320 published models: the count from the file alone and what the presets know, both within 2 % of what was
  * published. A count that cannot be has its reason in the file. */
 Test(recognised, published_models_within_two_percent, .timeout = 60)
 {
