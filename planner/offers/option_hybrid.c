@@ -482,15 +482,9 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
         return 0;
     if (other)
         build_refuse(b, KIND_HYBRID_CLOUD, "line_other_software");
-    if (miss.estimate && pairs == 0) {
-        struct note *why = build_refuse(b, KIND_HYBRID_CLOUD, "memory_wall");
-        const struct memory_estimate *m = &miss.estimate->memory;
-        note_num(note_num(note_text(why, "gpu", miss.gpu->name), "cards", miss.cards), "need_gb", m->total_gb);
-        note_num(note_text(note_num(why, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by",
-                 miss.short_gb);
-        why->short_by = miss.short_gb;
-    } else if (b->refusals[KIND_HYBRID_CLOUD].n == 0) {
+    if (miss.estimate && pairs == 0)
+        build_refuse_memory(b, KIND_HYBRID_CLOUD, miss.gpu, miss.cards, miss.estimate, miss.short_gb);
+    else if (b->refusals[KIND_HYBRID_CLOUD].n == 0)
         build_refuse(b, KIND_HYBRID_CLOUD, "no_line");
-    }
     return 0;
 }
