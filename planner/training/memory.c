@@ -123,16 +123,18 @@ static void frozen_states(const struct job *j, const struct cut *c, const struct
     }
     m->weights = (element * s->dense + vocab * s->vocab) / shard + element * s->experts / expert_shard;
     double adapters = j->adapter_params * adapter_share(c);
-    m->weights += FULL * adapters;
-    m->gradients = FULL * adapters;
-    m->optimizer = larger(0, k->adapter_bytes - 2 * FULL) * adapters;
+    struct shards a = shards_of(c->sharding, c->shard);
+    m->weights += FULL * adapters / a.weight;
+    m->gradients = FULL * adapters / a.gradient;
+    m->optimizer = larger(0, k->adapter_bytes - 2 * FULL) * adapters / a.optimizer;
     m->trained_params = adapters;
+    m->owned_params = adapters / a.optimizer;
     if (j->training->train_embeddings == TRI_YES) {
         double states = k->trained_vocab_bytes * s->vocab / (c->sharding == SHARD_ZERO3 ? c->shard : 1);
         m->optimizer += states;
         m->trained_params += s->vocab;
+        m->owned_params += s->vocab / a.weight;
     }
-    m->owned_params = m->trained_params;
     m->state_bytes_per_owned = k->adapter_bytes;
 }
 

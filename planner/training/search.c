@@ -38,9 +38,11 @@ struct walk {
     double usable;
     enum offload offload;
     bool free_members; /* members the caller left open are searched, not left at one */
+    bool replicas;     /* nothing is cut but states: tensor, context and pipeline degrees stay at one */
     bool cross_nodes;  /* tensor groups that leave the domain: those within were tried */
     bool pipelines;    /* also for models smaller than those that usually have them */
     bool piped_only;   /* what has no pipeline was tried */
+    bool walked;       /* these members on the whole card, in vain */
     struct shared shared;
     double least; /* bytes of what was smallest of all with the whole forward pass done again */
 };
@@ -209,6 +211,12 @@ static void try_shardings(struct walk *w, struct cut *c)
         options[n++] = l->sharding;
     } else if (one) {
         options[n++] = SHARD_NONE;
+    } else if (w->replicas) {
+        if (c->offload == OFFLOAD_NONE) {
+            options[n++] = SHARD_NONE;
+            options[n++] = SHARD_ZERO2;
+        }
+        options[n++] = SHARD_ZERO3; /* the only ones that fetch weights from the host */
     } else {
         if (!j->frozen)
             options[n++] = SHARD_ZERO1;
@@ -304,7 +312,7 @@ static void try_shape(struct walk *w, int tp, int cp, int pp)
 /* The degree this pass tries after `n`; past the last one returns a value above the number of cards. */
 static int next_degree(const struct walk *w, int wanted, int n)
 {
-    if (wanted > 0 || !w->free_members)
+    if (wanted > 0 || !w->free_members || w->replicas)
         return w->j->gpus + 1;
     return n * 2;
 }
@@ -313,7 +321,7 @@ static void walk_pipelines(struct walk *w, int tp, int cp)
 {
     const struct layout *l = w->w;
     int layers = w->j->model->layers;
-    if (l->pp > 0 || !w->free_members) {
+    if (l->pp > 0 || !w->free_members || w->replicas) {
         int pp = l->pp > 0 ? l->pp : 1;
         /* A stated data parallelism leaves the rest to pipeline stages once tensor parallelism is stated. */
         if (l->pp == 0 && l->dp > 0 && l->tp > 0)
@@ -408,13 +416,44 @@ static bool walk_prudently(struct walk *w)
 {
     const double usable = w->usable;
     w->usable /= interval_memory(w->j, NULL, NULL).high;
-    w->free_members = true;
     w->least = w->w->recompute == RECOMPUTE_UNSTATED ? INFINITY : 0;
     walk_all(w);
     w->usable = usable;
-    if (!satisfied(w) && w->least <= usable)
+    w->walked = w->least > usable;
+    if (!satisfied(w) && !w->walked)
         memset(w->found, 0, sizeof *w->found);
     return satisfied(w);
+}
+
+/* The open members, on as much of the card as is prudent first; then what is worse than anything that fits without. */
+static void walk_openly(struct walk *w)
+{
+    const struct job *j = w->j;
+    w->walked = false;
+    if (!named(w->w) && j->prudent && walk_prudently(w))
+        return;
+    if (!w->walked)
+        walk_all(w);
+    w->pipelines = w->piped_only = !w->replicas && !satisfied(w);
+    if (w->pipelines && w->w->pp == 0 && j->params < j->k->pipeline_from_params)
+        walk_all(w);
+    w->piped_only = false;
+    if (!satisfied(w))
+        walk_offloaded(w);
+    else if (!named(w->w))
+        walk_around_links(w);
+    if (satisfied(w) || w->replicas || j->shape.nodes < 2)
+        return;
+    w->cross_nodes = true;
+    walk_all(w);
+    struct found *f = w->found;
+    f->tensor_across_nodes = f->evaluated > 0 && f->best.fits && f->best.cut.tp > w->f->domain;
+}
+
+/* Hardly any code trains adapters in tensor ranks or stages: copies or sharded states, unless a degree is named. */
+static bool by_replicas(const struct job *j, const struct layout *l)
+{
+    return j->frozen && l->tp <= 1 && l->pp <= 1 && l->cp <= 1;
 }
 
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
@@ -432,24 +471,13 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
                      .offload = OFFLOAD_NONE};
     if (named(l))
         walk_all(&w);
-    bool settled =
-        named(l) ? found.evaluated > 0 && (near_enough(&w) || complete(j, l)) : j->prudent && walk_prudently(&w);
-    if (!settled) {
+    if (!named(l) || !(found.evaluated > 0 && (near_enough(&w) || complete(j, l)))) {
         w.free_members = true;
-        if (named(l) || found.evaluated == 0)
-            walk_all(&w);
-        w.pipelines = w.piped_only = !satisfied(&w);
-        if (w.pipelines && l->pp == 0 && j->params < j->k->pipeline_from_params)
-            walk_all(&w);
-        w.piped_only = false;
-        if (!satisfied(&w))
-            walk_offloaded(&w);
-        else if (!named(l))
-            walk_around_links(&w);
-        if (!satisfied(&w) && j->shape.nodes > 1) {
-            w.cross_nodes = true;
-            walk_all(&w);
-            found.tensor_across_nodes = found.evaluated > 0 && found.best.fits && found.best.cut.tp > f->domain;
+        w.replicas = by_replicas(j, l);
+        walk_openly(&w);
+        if (w.replicas && !satisfied(&w)) {
+            w.replicas = false;
+            walk_openly(&w);
         }
     }
     if (found.evaluated == 0)

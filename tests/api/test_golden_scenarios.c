@@ -687,8 +687,8 @@ Test(golden, university_agreement_and_desensitisation_come_first)
 Test(golden, university_off_peak_calendar)
 {
     double days[2], hours[2];
-    static const char *const shares[] = {CAMPUS("\"tokens\": 4e9", "", ""),
-                                         CAMPUS("\"tokens\": 4e9", "", ", \"off_peak_share\": 0.9")};
+    static const char *const shares[] = {CAMPUS("\"tokens\": 2e10", "", ""),
+                                         CAMPUS("\"tokens\": 2e10", "", ", \"off_peak_share\": 0.9")};
     for (size_t k = 0; k < 2; k++) {
         json_t *p = plan_of(shares[k]);
         const json_t *o = option_of(p, "university_time"), *train = phase_of(o, "train");
@@ -729,7 +729,8 @@ Test(golden, university_queue_and_job_cap)
                   number_of(finish, "high_days") > number_of(finish, "expected_days"));
         const char *slurm = text_of(json_object_get(o, "launch"), "slurm");
         cr_expect(jobs[k] < 2 || strstr(slurm, "#SBATCH --time=2-00:00:00") != NULL, "%s", slurm);
-        cr_expect_not_null(strstr(slurm, "--load checkpoints --save checkpoints"));
+        cr_expect(strstr(slurm, "--output_dir checkpoints") != NULL && strstr(slurm, "--save_steps ") != NULL, "%s",
+                  slurm);
         cr_expect(jobs[k] < 2 || strstr(slurm, "#SBATCH --array=1-") != NULL, "%s", slurm);
         json_decref(p);
     }

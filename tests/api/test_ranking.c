@@ -285,7 +285,7 @@ static void check_settled_by(const char *workload, const char *code)
 
 Test(ranking, order_close_speed)
 {
-    check_settled_by(LORA "100000000},\"constraints\":{\"team\":\"none\",\"city\":\"hefei\"}," CLOSE KNOWN_PRICES "}}",
+    check_settled_by(LORA "200000000},\"constraints\":{\"team\":\"none\",\"city\":\"hefei\"}," CLOSE KNOWN_PRICES "}}",
                      "order_close_speed");
 }
 

@@ -218,7 +218,7 @@ Test(relaxations, random_requests_cost_what_was_foretold, .timeout = 300)
                                       "card_up",        "precision",   "with_operators", "parallel_runs"};
     struct tally t = {0};
     const char *many = getenv("RELAXATIONS"); /* more of them for a long night */
-    const unsigned n = many ? (unsigned)strtoul(many, NULL, 10) : 60;
+    const unsigned n = many ? (unsigned)strtoul(many, NULL, 10) : 120;
     for (unsigned seed = 1; seed <= n; seed++) {
         char name[40];
         json_t *request = random_request(seed * 7919u);

@@ -53,7 +53,8 @@ int training_case_try(const struct training_case *c, struct arena *arena, struct
                                  .measured_gpu = measured.gpu != NULL ? catalog_gpu(cat, measured.gpu) : NULL,
                                  .shape = &s,
                                  .layout = &c->layout,
-                                 .want_trace = c->trace};
+                                 .want_trace = c->trace,
+                                 .prudent = c->prudent};
     return training_estimate(training_case_constants(), &q, arena, ret, err);
 }
 

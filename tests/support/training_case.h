@@ -16,7 +16,7 @@ struct training_case {
     struct training training;
     struct layout layout;
     struct measured measured;
-    bool trace;
+    bool trace, prudent;
 };
 
 /* The shipped constants, bound once. */

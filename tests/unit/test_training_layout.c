@@ -199,6 +199,54 @@ Test(training_layout, tensor_parallelism_crosses_nodes_only_when_nothing_else_fi
     }
 }
 
+static struct training_case adapters(const char *preset, enum method method, const char *gpu, int per_node, int nodes)
+{
+    return (struct training_case){
+        .gpu = gpu,
+        .per_node = per_node,
+        .nodes = nodes,
+        .preset = preset,
+        .inter = nodes > 1 ? INTER_INFINIBAND : INTER_NONE,
+        .gbps = nodes > 1 ? 400 : 0,
+        .training = {.method = method, .lora_rank = 16, .seq_len = 2048, .precision = PREC_BF16}};
+}
+
+/* Adapters are trained in copies or on sharded states, as their frameworks do, as long as any of that fits; a degree
+ * that is named is kept, and where neither copies nor shards nor the host's memory do, stages and tensor ranks may. */
+Test(training_layout, adapters_are_trained_by_data_parallelism)
+{
+    static const struct {
+        const char *preset;
+        enum method method;
+        const char *gpu;
+        int per_node, nodes;
+    } cases[] = {
+        {"qwen2.5-7b", METHOD_LORA, "rtx-4090-24g", 4, 1},     {"llama-3.1-70b", METHOD_QLORA, "rtx-4090-24g", 8, 1},
+        {"llama-3.1-70b", METHOD_LORA, "a100-sxm4-80g", 8, 2}, {"qwen2.5-72b", METHOD_LORA, "h100-sxm5-80g", 8, 1},
+        {"llama-3.1-8b", METHOD_QLORA, "v100-sxm2-32g", 8, 1}, {"mixtral-8x7b", METHOD_LORA, "a100-sxm4-80g", 8, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int prudent = 0; prudent < 2; prudent++) {
+            struct training_case c =
+                adapters(cases[i].preset, cases[i].method, cases[i].gpu, cases[i].per_node, cases[i].nodes);
+            c.prudent = prudent == 1;
+            const struct estimate e = training_case_run(&c);
+            const struct layout *l = &e.layout;
+            cr_expect(l->tp == 1 && l->pp == 1 && l->cp == 1 && l->dp == c.per_node * c.nodes,
+                      "%s on %s: tp %d pp %d cp %d dp %d", c.preset, c.gpu, l->tp, l->pp, l->cp, l->dp);
+            cr_expect_leq(e.memory.total_gb, e.memory.usable_gb, "%s on %s", c.preset, c.gpu);
+        }
+    }
+    struct training_case named = adapters("qwen2.5-7b", METHOD_LORA, "a100-sxm4-80g", 8, 1);
+    named.layout = (struct layout){.tp = 2, .pp = 2};
+    const struct layout kept = training_case_run(&named).layout;
+    cr_expect(kept.tp == 2 && kept.pp == 2 && kept.dp == 2);
+    /* One sample a step: copies have nothing to do. */
+    struct training_case lone = adapters("llama-3.1-70b", METHOD_LORA, "a100-sxm4-80g", 8, 1);
+    lone.training.global_batch = 1;
+    const struct layout cut = training_case_run(&lone).layout;
+    cr_expect(cut.dp == 1 && cut.tp * cut.pp == 8, "tp %d pp %d dp %d", cut.tp, cut.pp, cut.dp);
+}
+
 /* Bounded work, whatever is left open and however many cards there are. */
 Test(training_layout, the_search_stays_within_its_budget)
 {
