@@ -95,6 +95,12 @@ static void leave_out(const struct build *from, unsigned kinds, struct build *to
     }
 }
 
+/* Whatever is not of the price or the card that is changed comes to what it came to. */
+static bool rest_is_same(const struct build *from, const struct replan_ask *ask)
+{
+    return memcmp(from->workload, ask->workload, sizeof *from->workload) == 0 && !reserve_moves(from, &ask->reprice);
+}
+
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)
 {
     double work;
@@ -106,7 +112,8 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
         return err_set(err, ERR_NOMEM, "no room to plan again");
     if (ask->near)
-        recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1), to);
+        recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1),
+                       rest_is_same(from, ask), to);
     if (same_prices(from->workload, ask))
         build_inherit(from, to);
     if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice))
@@ -126,7 +133,7 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     if (child == NULL)
         return err_set(err, ERR_NOMEM, "no room to plan again");
     *ret = (struct replan){.feasible = false, .kind = KIND_COUNT, .effort = EFFORT_LEAST};
-    if (build_init(child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0)
+    if (build_init_like(b, child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0)
         return -1;
     const int estimated = build_n_estimated(child);
     if (contest_hold(child, ask->kinds, &c, err) != 0)

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "planner/costing/costing.h"
 #include "planner/reserve/reserve.h"
@@ -106,16 +107,25 @@ static double read_curve(const struct curve *c, const double *y, double t)
     return fmax(0, y[k - 1] + share * (y[k] - y[k - 1]));
 }
 
-/* Days of waiting more or less than expected: the sum of all jobs' lognormal waits, taken as one lognormal. */
-static double queue_days(const struct draft *d, double z)
+/* The sum of all jobs' lognormal waits, taken as one lognormal; mean 0 = no queue. */
+struct queue {
+    double mean, sigma;
+};
+
+static struct queue queue_of(const struct draft *d)
 {
     if (d->queue_jobs <= 0 || !(d->queue_median_h > 0) || d->queue_p90_h <= d->queue_median_h)
-        return 0;
+        return (struct queue){0, 0};
     double one = log(d->queue_p90_h / d->queue_median_h) / Z90;
     double mean = d->queue_median_h * exp(one * one / 2) * d->queue_jobs;
     double variance = (exp(one * one) - 1) / d->queue_jobs; /* of the sum, relative to its mean squared */
-    double sigma = sqrt(log(1 + variance));
-    return (mean * exp(sigma * z - sigma * sigma / 2) - mean) / 24;
+    return (struct queue){mean, sqrt(log(1 + variance))};
+}
+
+/* Days of waiting more or less than expected. */
+static double queue_days(const struct queue *q, double z)
+{
+    return q->mean > 0 ? (q->mean * exp(q->sigma * z - q->sigma * q->sigma / 2) - q->mean) / 24 : 0;
 }
 
 struct option_sample {
@@ -123,6 +133,7 @@ struct option_sample {
     uint8_t own_speed[SOBOL_POINTS], own_price[SOBOL_POINTS];
     struct bands bands;
     struct curve curve;
+    struct queue queue;
     /* what does not change from point to point */
     double log_fast, log_slow; /* of the multiplier on time, a standard deviation down and up */
     double speed_common, speed_own, price_common, price_own;
@@ -133,6 +144,7 @@ static void prepare(const struct build *b, const struct draft *d, struct option_
 {
     double overhead = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
     double net = (double)d->base->net;
+    o->queue = queue_of(d);
     o->log_fast = log(o->bands.speed_low) / Z90;
     o->log_slow = log(o->bands.speed_high) / Z90;
     o->speed_common = sqrt(b->a.speed_common_share);
@@ -164,13 +176,12 @@ static void sample_point(const struct build *b, const struct draft *d, const str
     double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + o->tax) : 0;
     total += total * o->machines * price + reserve * price + load * (1 + o->tax);
     ret->total[i] = (float)fmax(0, total);
-    ret->finish[i] = (float)fmax(1, read_curve(&o->curve, o->curve.finish, time) + queue_days(d, z[DIM_QUEUE]));
+    ret->finish[i] = (float)fmax(1, read_curve(&o->curve, o->curve.finish, time) + queue_days(&o->queue, z[DIM_QUEUE]));
 }
 
-/* The k-th smallest (k from 0); reorders v. */
-static float nth(float *v, int n, int k)
+/* The k-th smallest (k from 0), which is among lo .. hi; reorders them: what is below it comes before it. */
+static float nth(float *v, int lo, int hi, int k)
 {
-    int lo = 0, hi = n - 1;
     while (lo < hi) {
         float pivot = v[(lo + hi) / 2];
         int i = lo, j = hi;
@@ -195,22 +206,38 @@ static float nth(float *v, int n, int k)
     return v[k];
 }
 
-static double percentile(const float *values, double share)
+static int clamped(int k)
 {
-    float copy[SOBOL_POINTS];
-    for (int i = 0; i < SOBOL_POINTS; i++)
-        copy[i] = values[i];
-    return (double)nth(copy, SOBOL_POINTS, (int)(share * (SOBOL_POINTS - 1) + 0.5));
+    return k < 0 ? 0 : k < SOBOL_POINTS ? k : SOBOL_POINTS - 1;
 }
 
-/* The least value that at least this share of the points keeps within. */
-static double percentile_from_above(const float *values, double share)
+/* Values at a tenth, in the middle and at nine tenths of a sample, and the least that at least a share of the points
+ * keeps within. */
+struct shares_of_sample {
+    double tenth, middle, nine_tenths, within;
+};
+
+static struct shares_of_sample shares_of(const float *values, double share)
 {
+    enum { LAST = SOBOL_POINTS - 1, LOW = (LAST + 5) / 10, MIDDLE = (LAST + 1) / 2, HIGH = (9 * LAST + 5) / 10 };
     float copy[SOBOL_POINTS];
-    for (int i = 0; i < SOBOL_POINTS; i++)
-        copy[i] = values[i];
-    const int k = (int)ceil(share * SOBOL_POINTS) - 1;
-    return (double)nth(copy, SOBOL_POINTS, k < 0 ? 0 : k < SOBOL_POINTS ? k : SOBOL_POINTS - 1);
+    memcpy(copy, values, sizeof copy);
+    struct shares_of_sample r;
+    const int k = clamped((int)ceil(share * SOBOL_POINTS) - 1);
+    r.middle = (double)nth(copy, 0, LAST, MIDDLE);
+    r.tenth = (double)nth(copy, 0, MIDDLE, LOW);
+    r.nine_tenths = (double)nth(copy, MIDDLE, LAST, HIGH);
+    r.within = (double)nth(copy,
+                           k < LOW      ? 0
+                           : k < MIDDLE ? LOW
+                           : k < HIGH   ? MIDDLE
+                                        : HIGH,
+                           k <= LOW      ? LOW
+                           : k <= MIDDLE ? MIDDLE
+                           : k <= HIGH   ? HIGH
+                                         : LAST,
+                           k);
+    return r;
 }
 
 /* The bill is of the plan as it stands. Where half of the cases cost clearly more or less (a slower run takes another
@@ -226,14 +253,16 @@ static void say_expected(const struct build *b, struct option *o)
 
 static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
 {
-    int64_t low = llround(percentile(s->total, 0.1)), high = llround(percentile(s->total, 0.9));
+    const struct shares_of_sample total = shares_of(s->total, b->a.deadline_confidence);
+    const struct shares_of_sample finish = shares_of(s->finish, b->a.deadline_confidence);
+    const int64_t low = llround(total.tenth), high = llround(total.nine_tenths);
     o->cost.low = low < o->cost.total ? low : o->cost.total;
     o->cost.high = high > o->cost.total ? high : o->cost.total;
-    o->cost.expected = llround(percentile(s->total, 0.5));
+    o->cost.expected = llround(total.middle);
     say_expected(b, o);
-    o->finish.low_days = fmin(ceil(percentile(s->finish, 0.1) - 0.01), o->finish.expected_days);
-    o->finish.high_days = fmax(ceil(percentile(s->finish, 0.9) - 0.01), o->finish.expected_days);
-    o->finish.confident_days = ceil(percentile_from_above(s->finish, b->a.deadline_confidence) - 0.01);
+    o->finish.low_days = fmin(ceil(finish.tenth - 0.01), o->finish.expected_days);
+    o->finish.high_days = fmax(ceil(finish.nine_tenths - 0.01), o->finish.expected_days);
+    o->finish.confident_days = ceil(finish.within - 0.01);
     o->finish.deadline_probability = NAN;
     if (b->deadline_day == INT_MAX)
         return;

@@ -37,13 +37,17 @@ static int apply_overrides(struct build *b, struct err *err)
     return 0;
 }
 
+static int make_room(struct build *b, struct err *err)
+{
+    b->readings = arena_alloc(b->arena, training_readings_size());
+    b->covers = arena_array(b->arena, COVER_MEMOS, sizeof *b->covers);
+    return b->readings == NULL || b->covers == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers")
+                                                    : 0;
+}
+
 static int bind_constants(struct build *b, struct err *err)
 {
     b->training_k = b->catalog->training;
-    b->readings = arena_alloc(b->arena, training_readings_size());
-    b->covers = arena_array(b->arena, COVER_MEMOS, sizeof *b->covers);
-    if (b->readings == NULL || b->covers == NULL)
-        return err_set(err, ERR_NOMEM, "no room for what is kept between offers");
     b->serving_k = b->catalog->serving;
     if (assume_bind(&b->params, &b->a, err) != 0)
         return -1;
@@ -126,7 +130,7 @@ static void resolve_workload(struct build *b)
         b->measured_gpu = catalog_gpu(b->catalog, w->measured.gpu);
 }
 
-int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err)
+static void start(struct build *b, const struct plan_request *q, struct arena *arena)
 {
     const struct workload *w = q->workload;
     *b = (struct build){.q = q, .catalog = q->catalog, .workload = w, .arena = arena};
@@ -137,10 +141,36 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
     for (int k = 0; k < KIND_COUNT; k++)
         note_list_init(&b->refusals[k], arena);
     note_list_init(&b->warnings, arena);
-    if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0)
+}
+
+static int resolve(struct build *b, struct err *err)
+{
+    if (make_room(b, err) != 0)
         return -1;
     resolve_workload(b);
     return resolve_money(b, err);
+}
+
+int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err)
+{
+    start(b, q, arena);
+    if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0)
+        return -1;
+    return resolve(b, err);
+}
+
+int build_init_like(const struct build *from, struct build *b, const struct plan_request *q, struct arena *arena,
+                    struct err *err)
+{
+    const struct workload *w = q->workload, *was = from->workload;
+    if (from->catalog != q->catalog || w->overrides != was->overrides || w->n_overrides != was->n_overrides)
+        return build_init(b, q, arena, err);
+    start(b, q, arena);
+    b->params = from->params;
+    b->a = from->a;
+    b->training_k = from->training_k;
+    b->serving_k = from->serving_k;
+    return resolve(b, err);
 }
 
 bool build_measured_on(const struct build *b, const struct gpu *gpu)

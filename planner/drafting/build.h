@@ -85,7 +85,8 @@ struct build {
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
     struct recall *recall; /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
     double recall_work, recall_best;
-    int n_reckoned; /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
+    bool recall_exact; /* what the re-plan changes is one price or one card's speed: the rest is as it was */
+    int n_reckoned;    /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
@@ -110,6 +111,11 @@ struct build {
  * ERR_INVALID, ERR_RANGE, ERR_UNSUPPORTED with the place in the request; ERR_NOT_FOUND: a row of the assumptions is
  * missing; ERR_NOMEM. */
 int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err);
+
+/* The same for a request of the same catalog, which takes the assumptions over where it overrides none other. `from`
+ * outlives it. */
+int build_init_like(const struct build *from, struct build *b, const struct plan_request *q, struct arena *arena,
+                    struct err *err);
 
 /* The whole job (training, embedding or custom) on one shape; NULL with *err filled when physics refuses (ERR_RANGE,
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */

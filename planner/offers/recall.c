@@ -85,10 +85,11 @@ static double score_of(const struct build *b, const struct recall *r, const stru
     return wc * r->least / fmax(1, item->total) + wt * r->soonest / item->finish_days;
 }
 
-void recall_inherit(const struct build *from, double work, struct build *to)
+void recall_inherit(const struct build *from, double work, bool exact, struct build *to)
 {
     to->recall = from->recall;
     to->recall_work = work;
+    to->recall_exact = exact;
     to->recall_best = 0;
     for (int i = 0; from->recall != NULL && i < from->recall->n; i++)
         to->recall_best = fmax(to->recall_best, score_of(from, from->recall, &from->recall->items[i]));
@@ -113,6 +114,11 @@ bool recall_find(const struct build *b, enum option_kind kind, struct candidate 
     if (r->slots[at] == 0)
         return false;
     const struct recalled *item = &r->items[r->slots[at] - 1];
+    if (b->recall_exact) {
+        c->total = (int64_t)item->total;
+        c->finish_days = item->finish_days;
+        return true;
+    }
     if (item->total < r->least * SCALE_BEYOND || item->finish_days < r->soonest * SCALE_BEYOND ||
         score_of(b, r, item) > b->recall_best - SCORE_BEHIND)
         return false;

@@ -12,10 +12,13 @@
 /* Remembers a candidate that was just reckoned; nothing in a re-plan. */
 void recall_store(struct build *b, enum option_kind kind, const struct candidate *c);
 
-/* In a re-plan: fills total and finish_days of a candidate that was far from leading; false: reckon it. */
+/* In a re-plan: fills total and finish_days of a candidate that is as it was, or was far from leading; false: reckon
+ * it.
+ */
 bool recall_find(const struct build *b, enum option_kind kind, struct candidate *c);
 
-/* The re-plan `to` recalls what `from` reckoned; work: times the work of `from`. */
-void recall_inherit(const struct build *from, double work, struct build *to);
+/* The re-plan `to` recalls what `from` reckoned; work: times the work of `from`. exact: nothing but a price or a speed
+ * is changed, and the reserve is the same. */
+void recall_inherit(const struct build *from, double work, bool exact, struct build *to);
 
 #endif
