@@ -252,6 +252,12 @@ static void hold_stage(const struct job *j, const struct cut *c, bool last, stru
     *ret = s;
 }
 
+/* Gradients outlive a micro-batch, or they are whole in the optimizer step: either way they count. */
+static double held_bytes(const struct job *j, const struct memory *states)
+{
+    return states->weights + states->optimizer + states->gradients + states->buffers * (1 + j->k->fragmentation);
+}
+
 void memory_hold(const struct job *j, const struct cut *c, struct memory_held *ret)
 {
     hold_stage(j, c, false, &ret->first);
@@ -262,6 +268,9 @@ void memory_hold(const struct job *j, const struct cut *c, struct memory_held *r
     double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
     ret->checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
     ret->runtime = GIB * runtime_gb(j);
+    ret->least = ret->runtime + held_bytes(j, &ret->first.states);
+    if (c->pp > 1)
+        ret->least = larger(ret->least, ret->runtime + held_bytes(j, &ret->last.states));
 }
 
 /* Everything of one stage at its fullest instant. */

@@ -29,6 +29,7 @@ struct memory_held {
     struct memory_stage first, last; /* last: of pipelines only */
     double layer, boundary;          /* bytes of one token: of a whole layer, between two layers */
     double checkpoint, runtime;      /* bytes */
+    double least;                    /* bytes that no micro-batch and no recomputation goes below */
 };
 
 /* The cut must be derived (cut_derive). memory_of: both in one. */

@@ -11,41 +11,12 @@
 #include <string.h>
 
 #include "planner/training/interval.h"
+#include "planner/training/search_try.h"
 
 #define EVALUATION_BUDGET 3000
 #define MICRO_BATCH_MAX 256
 #define LINKS_WAIT 0.35     /* share of a step in communication from which offload is tried too */
 #define NAMED_OVERFLOW 1.25 /* a named layout this far over the card is given up for a searched one */
-
-/* What the interleavings of one cut share: states by sharding, and the kernels of each micro-batch (by its power of
- * two), which are others only where weights are sharded. */
-enum { MICRO_BATCHES = 9, SHARDINGS = SHARD_ZERO3 + 1 };
-struct kernels {
-    struct compute compute[MICRO_BATCHES];
-    double recomputed[MICRO_BATCHES]; /* share that `compute` is of; negative: none */
-};
-struct shared {
-    struct memory_held held[SHARDINGS];
-    bool is_held[SHARDINGS];
-    struct kernels whole, sharded;
-};
-
-struct walk {
-    const struct job *j;
-    const struct fabric *f;
-    const struct layout *w;
-    struct found *found;
-    double usable;
-    enum offload offload;
-    bool free_members; /* members the caller left open are searched, not left at one */
-    bool replicas;     /* nothing is cut but states: tensor, context and pipeline degrees stay at one */
-    bool cross_nodes;  /* tensor groups that leave the domain: those within were tried */
-    bool pipelines;    /* also for models smaller than those that usually have them */
-    bool piped_only;   /* what has no pipeline was tried */
-    bool walked;       /* these members on the whole card, in vain */
-    struct shared shared;
-    double least; /* bytes of what was smallest of all with the whole forward pass done again */
-};
 
 static bool named(const struct layout *w)
 {
@@ -53,134 +24,17 @@ static bool named(const struct layout *w)
            w->sharding != SHARD_UNSTATED;
 }
 
-static bool same_cut(const struct cut *a, const struct cut *b)
-{
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep && a->sharding == b->sharding;
-}
-
-static bool better(const struct candidate *a, const struct candidate *b)
-{
-    if (a->fits != b->fits)
-        return a->fits;
-    if (!a->fits)
-        return a->memory.total < b->memory.total * 0.999;
-    return a->step.tokens_per_s > b->step.tokens_per_s * 1.0001;
-}
-
-static void offer(struct walk *w, const struct candidate *c)
-{
-    struct found *f = w->found;
-    if (f->evaluated == 0 || better(c, &f->best)) {
-        if (f->evaluated > 0 && !same_cut(&c->cut, &f->best.cut)) {
-            f->second = f->best;
-            f->has_second = true;
-        }
-        f->best = *c;
-    } else if (!same_cut(&c->cut, &f->best.cut) && (!f->has_second || better(c, &f->second))) {
-        f->second = *c;
-        f->has_second = true;
-    }
-    f->evaluated++;
-}
-
-/* As much of the forward pass done again as memory asks for: none, a share of the layers, or all. */
-static void ease_recompute(struct walk *w, const struct memory_held *h, struct cut *c, struct memory *m)
-{
-    const struct job *j = w->j;
-    memory_with(j, c, h, m);
-    if (m->total <= w->usable)
-        return;
-    struct cut full = *c;
-    struct memory full_memory;
-    full.recompute = RECOMPUTE_FULL;
-    cut_derive(j, &full);
-    memory_with(j, &full, h, &full_memory);
-    w->least = smaller(w->least, full_memory.total);
-    double share = (m->total - w->usable) / larger(1, m->total - full_memory.total);
-    /* Experts are too dear to run twice: what is kept of them is squeezed otherwise, and the rest is run again. */
-    double most = j->moe_layers > 0 && !j->finetune ? j->k->moe_recompute_cap : 1;
-    full.recompute_share = smaller(full.recompute_share, most);
-    if (share > 0.85 || full_memory.total > w->usable) {
-        *c = full;
-        *m = full_memory;
-        return;
-    }
-    c->recompute = RECOMPUTE_SELECTIVE;
-    cut_derive(j, c);
-    /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
-    c->recompute_share = smaller(most, c->stack == STACK_PARALLEL ? share * share : share);
-    c->store_share = 1 - share;
-    memory_with(j, c, h, m);
-}
-
-/* Fine-tuning scripts recompute unless told otherwise; who names a layout of theirs means that. */
-static bool recomputes_by_custom(const struct walk *w, const struct cut *c)
-{
-    const struct job *j = w->j;
-    return !w->free_members && j->scripted && cut_stack(j, c) != STACK_PARALLEL && j->model->causal != TRI_NO;
-}
-
-/* A cut whose layout so far was not walked before: nothing is shared with what was. */
-static void share_anew(struct walk *w)
-{
-    struct shared *s = &w->shared;
-    memset(s->is_held, 0, sizeof s->is_held);
-    for (int i = 0; i < MICRO_BATCHES; i++)
-        s->whole.recomputed[i] = s->sharded.recomputed[i] = -1;
-}
-
-static const struct memory_held *held_of(struct walk *w, const struct cut *c)
-{
-    struct shared *s = &w->shared;
-    if (!s->is_held[c->sharding])
-        memory_hold(w->j, c, &s->held[c->sharding]);
-    s->is_held[c->sharding] = true;
-    return &s->held[c->sharding];
-}
-
-/* `micro`: the micro-batch as a power of two, -1 = any other number. */
-static void time_candidate(struct walk *w, int micro, struct candidate *k)
-{
-    struct kernels *s = k->cut.sharding == SHARD_ZERO3 ? &w->shared.sharded : &w->shared.whole;
-    const double share = k->cut.recompute_share;
-    if (micro < 0 || micro >= MICRO_BATCHES || k->cut.micro_batch != 1 << micro) {
-        step_time(w->j, w->f, &k->cut, &k->memory, &k->step);
-        return;
-    }
-    if (s->recomputed[micro] < share || s->recomputed[micro] > share) {
-        compute_micro_batch(w->j, &k->cut, &s->compute[micro]);
-        s->recomputed[micro] = share;
-    }
-    step_with(w->j, w->f, &k->cut, &k->memory, &s->compute[micro], &k->step);
-}
-
-/* Time is asked for only where it is compared: of what does not fit, memory alone decides. */
-static void evaluate(struct walk *w, const struct cut *c, int micro, struct candidate *ret)
-{
-    const struct job *j = w->j;
-    bool customary = w->w->recompute == RECOMPUTE_UNSTATED && recomputes_by_custom(w, c);
-    bool eased = w->w->recompute == RECOMPUTE_UNSTATED && !customary;
-    ret->cut = *c;
-    ret->cut.recompute = eased ? RECOMPUTE_NONE : customary ? RECOMPUTE_FULL : w->w->recompute;
-    cut_derive(j, &ret->cut);
-    const struct memory_held *h = held_of(w, &ret->cut);
-    if (eased)
-        ease_recompute(w, h, &ret->cut, &ret->memory);
-    else
-        memory_with(j, &ret->cut, h, &ret->memory);
-    double host = j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
-    ret->fits = ret->memory.total <= w->usable && (host <= 0 || ret->memory.host_bytes <= host);
-    if (ret->fits)
-        time_candidate(w, micro, ret);
-}
-
 static void try_micro_batches(struct walk *w, struct cut *c)
 {
     struct candidate k;
+    if (search_hopeless(w, c)) {
+        w->found->evaluated++;
+        return;
+    }
     if (w->w->micro_batch > 0) {
         c->micro_batch = w->w->micro_batch;
-        evaluate(w, c, -1, &k);
-        offer(w, &k);
+        if (search_try(w, c, -1, &k))
+            search_keep(w, &k);
         return;
     }
     double most = w->j->global_batch > 0 ? (double)w->j->global_batch / c->dp : MICRO_BATCH_MAX;
@@ -191,8 +45,9 @@ static void try_micro_batches(struct walk *w, struct cut *c)
             return;
         }
         c->micro_batch = b;
-        evaluate(w, c, micro, &k);
-        offer(w, &k);
+        if (!search_try(w, c, micro, &k))
+            return;
+        search_keep(w, &k);
         /* Past the first that does not fit, or that is no faster, larger ones are neither. */
         if (!k.fits || k.step.tokens_per_s < before * 1.002)
             return;
@@ -236,7 +91,7 @@ static void try_interleavings(struct walk *w, struct cut *c)
 {
     const struct layout *l = w->w;
     c->vpp = l->vpp > 0 ? l->vpp : 1;
-    share_anew(w);
+    search_share_anew(w);
     try_shardings(w, c);
     /* Code without flash attention is from before interleaving was common. */
     bool pretraining = !w->j->finetune || w->j->precision == PREC_FP8 || w->j->precision == PREC_FP4;
@@ -469,6 +324,7 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
                      .found = &found,
                      .usable = shape_usable_bytes(&j->shape) * j->k->usable_share,
                      .offload = OFFLOAD_NONE};
+    w.whole = w.usable;
     if (named(l))
         walk_all(&w);
     if (!named(l) || !(found.evaluated > 0 && (near_enough(&w) || complete(j, l)))) {

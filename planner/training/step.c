@@ -150,6 +150,13 @@ static double nodes_spanned(const struct job *j, const struct cut *c)
     return one_replica ? 1 : j->shape.nodes;
 }
 
+/* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
+static double skew_share(const struct job *j, const struct fabric *f, const struct cut *c)
+{
+    double spanned = nodes_spanned(j, c);
+    return (spanned > 1 ? f->leave_share + j->k->node_skew * log2(spanned) : 0) + f->rank_skew;
+}
+
 static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c,
                                 const struct memory *m)
 {
@@ -193,10 +200,7 @@ void step_with(const struct job *j, const struct fabric *f, const struct cut *c,
     s.gradient_s = j->comm_scale * gradient_seconds(j, f, c, m, inner);
     s.optimizer_s = j->compute_scale * optimizer_seconds(j, f, c, m) + j->k->step_fixed;
     double busy = c->accumulation * s.micro_s + s.bubble_s + s.gradient_s + s.optimizer_s;
-    /* Every collective waits for the slowest rank, and more nodes have slower slowest ones. */
-    double spanned = nodes_spanned(j, c);
-    s.skew_s = busy * ((spanned > 1 ? f->leave_share : 0) + (spanned > 1 ? j->k->node_skew * log2(spanned) : 0) +
-                       f->rank_skew);
+    s.skew_s = busy * skew_share(j, f, c);
     busy = j->time_scale * (busy + s.skew_s);
     double tokens = c->global_batch * j->seq;
     s.data_s = data_seconds(j, tokens);
@@ -216,4 +220,32 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
     struct compute compute;
     compute_micro_batch(j, c, &compute);
     step_with(j, f, c, m, &compute, ret);
+}
+
+#define ENDLESS 1e10 /* tokens of a micro-batch */
+
+void step_ideal_of(const struct job *j, const struct fabric *f, const struct cut *c, struct step_ideal *ret)
+{
+    struct cut one = *c;
+    struct compute k;
+    one.pp = 1;
+    one.stage_layers = 1;
+    one.recompute_share = 0;
+    one.tokens = ENDLESS;
+    compute_micro_batch(j, &one, &k);
+    *ret = (struct step_ideal){.tp = c->tp,
+                               .cp = c->cp,
+                               .ep = c->ep,
+                               .layer_s = (k.layers_s + j->comm_scale * tensor_seconds(j, f, &one)) / ENDLESS,
+                               .ends_s = k.ends_s / ENDLESS};
+}
+
+double step_most(const struct job *j, const struct fabric *f, const struct cut *c, const struct step_ideal *ideal)
+{
+    double layers = c->stage_layers * ideal->layer_s, ends = c->pp > 1 && !c->head_apart ? 0 : ideal->ends_s;
+    double tokens = c->global_batch * j->seq, of_rank = tokens / ((double)c->dp * c->cp);
+    double bubble = j->global_batch > 0 ? (c->pp - 1.0) / (c->vpp > 1 ? c->vpp : 1) * c->tokens * layers : 0;
+    double busy = j->time_scale * (of_rank * (layers + ends) + bubble) * (1 + skew_share(j, f, c));
+    /* The sums above are others than those of the step: what they round is not to decide. */
+    return (1 + 1e-6) * tokens * j->real_share / (busy + j->wait_s * tokens / j->shape.nodes);
 }

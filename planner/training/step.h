@@ -28,4 +28,14 @@ void step_time(const struct job *j, const struct fabric *f, const struct cut *c,
 void step_with(const struct job *j, const struct fabric *f, const struct cut *c, const struct memory *m,
                const struct compute *compute, struct step *ret);
 
+/* Seconds of one token at its best, in an endless micro-batch with nothing recomputed: in one layer with what tensor
+ * ranks exchange, and in head and logits. The same for all cuts of these degrees and this stack. */
+struct step_ideal {
+    int tp, cp, ep;
+    double layer_s, ends_s;
+};
+void step_ideal_of(const struct job *j, const struct fabric *f, const struct cut *c, struct step_ideal *ret);
+/* Tokens a second that no micro-batch of the derived cut's size or above exceeds. */
+double step_most(const struct job *j, const struct fabric *f, const struct cut *c, const struct step_ideal *ideal);
+
 #endif
