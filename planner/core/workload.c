@@ -102,9 +102,11 @@ static void check_serving(const struct serving *s, struct place *p, bool need_am
     if (s->batch_share > 0 && s->concurrency > 0)
         fault_add(faults, at(p, "/serving/batch_share"), "impossible_pair",
                   "requests that can wait are an amount of work: give requests_per_s or users, not concurrency");
-    if (s->batch_share >= 1 && (s->ttft_ms > 0 || s->tpot_ms > 0))
-        fault_add(faults, at(p, "/serving/batch_share"), "impossible_pair",
-                  "where nobody waits for an answer there is no target for it");
+    static const char *const waiting[] = {"/serving/ttft_ms", "/serving/tpot_ms"};
+    for (int i = 0; i < 2; i++)
+        if (s->batch_share >= 1 && (i == 0 ? s->ttft_ms : s->tpot_ms) > 0)
+            fault_add(faults, at(p, waiting[i]), "impossible_pair",
+                      "where nobody waits for an answer (batch_share 1) there is no target for it");
     if (need_amount && !trains && s->months_stated && s->months <= 0)
         fault_add(faults, at(p, "/serving/months"), "impossible_pair", "0 months of serving and no training: no work");
 }

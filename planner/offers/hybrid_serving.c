@@ -33,6 +33,14 @@ struct hybrid_load hybrid_load_of(double peak_factor, double share)
     return (struct hybrid_load){home, peak_factor - home};
 }
 
+/* Requests that nobody waits for lie evenly over the day and are served with the base: only the others have a peak. */
+static struct serving with_waiting_spread(const struct serving *load)
+{
+    struct serving s = *load;
+    s.peak_factor = 1 + (load->peak_factor - 1) * (1 - load->batch_share);
+    return s;
+}
+
 static struct serving scaled(const struct serving *load, double factor, bool spare)
 {
     struct serving s = *load;
@@ -125,8 +133,12 @@ static int join(const struct build *b, const struct part *home, const struct par
     ret->units = ret->units_low = ret->units_high = home->units;
     ret->base = ret->base_low = ret->base_high = home->units;
     ret->over = 0;
-    ret->batch = (struct reserve_batch){.requests = 0}; /* served with the rest */
+    ret->batch = (struct reserve_batch){.requests = 0}; /* with_waiting_spread */
     ret->n_ways = 0;                                    /* of another machine */
+    note_list_init(&ret->notes, b->arena);
+    for (size_t i = 0; i < b->reserve.notes.n; i++) /* how that machine follows the load is no word of this one */
+        if (strcmp(b->reserve.notes.items[i].code, "reserve_follows_load") != 0)
+            *note_add(&ret->notes, b->reserve.notes.items[i].code) = b->reserve.notes.items[i];
     ret->n_lines = home->bill.n + cloud->bill.n;
     if (ret->n_lines > RESERVE_LINES_MAX || money_add(home->net, cloud->net, &ret->net) ||
         money_add(home->tax, cloud->tax, &ret->tax) || b->reserve.net <= 0)
@@ -192,7 +204,7 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
 {
     const bool turned = line->a->kind == PROVIDER_PUBLIC_CLOUD;
     const struct provider *home_at = turned ? line->b : line->a, *cloud_at = turned ? line->a : line->b;
-    const struct serving *load = &b->reserve.serving;
+    const struct serving spread = with_waiting_spread(&b->reserve.serving), *load = &spread;
     const double day = load->hours_per_day > 0 ? fmin(load->hours_per_day, 24) : 24;
     struct part home, cloud = {0}, *best = arena_array(b->arena, 2, sizeof *best);
     const struct offer *at_home[SERVING_OFFERS_MAX], *at_cloud[SERVING_OFFERS_MAX];
@@ -228,10 +240,11 @@ static bool is_pair(const struct build *b, const struct dedicated_line *l)
 int hybrid_serving_build(struct build *b, struct option_list *out, const char **ret_why, struct err *err)
 {
     int pairs = 0;
-    *ret_why = b->market.data_at_home                ? "data_sensitive"
-               : !b->reserve.offer                   ? "nothing_serves"
-               : b->reserve.serving.peak_factor <= 1 ? "flat_load"
-                                                     : NULL;
+    const double peak_factor = with_waiting_spread(&b->reserve.serving).peak_factor;
+    *ret_why = b->market.data_at_home ? "data_sensitive"
+               : !b->reserve.offer    ? "nothing_serves"
+               : peak_factor <= 1     ? "flat_load"
+                                      : NULL;
     for (size_t i = 0; !*ret_why && i < b->catalog->n_lines && pairs < (b->lean ? 1 : SERVING_PAIRS_MAX); i++) {
         if (!is_pair(b, &b->catalog->lines[i]))
             continue;

@@ -567,7 +567,9 @@ Test(reserve, batch_work_is_scheduled_into_idle_hours)
                                       .body = "{\"workload\": {\"model\": {\"preset\": \"qwen2.5-7b\"}, \"serving\": "
                                               "{\"concurrency\": 5, \"batch_share\": 1, \"tpot_ms\": 50}}}"});
     cr_expect_eq(r.status, 422, "a concurrency is no amount of work, and nobody waits for a target");
+    const char *said = r.text;
     cr_expect_eq(json_array_size(at(r.json, "errors")), 2);
+    cr_expect(strstr(said, "#/workload/serving/batch_share") && strstr(said, "#/workload/serving/tpot_ms"), "%s", said);
     reply_done(&r);
 }
 

@@ -385,6 +385,29 @@ Test(hybrid, serving_peaks_burst)
     cr_assert(line);
     cr_expect_float_eq(line->quantity, 3, 1e-9, "the line is paid for as long as the service runs");
     cr_expect(note_find(&d->reasons, "hybrid_serving_split"));
+    cr_expect(note_find(&b->reserve.notes, "reserve_follows_load"), "the plain service has a peak");
+    cr_expect_null(note_find(&d->reserve->notes, "reserve_follows_load"), "of another machine");
+}
+
+/* What nobody waits for has no peak: the more of it, the less bursts; of a load that all can wait, nothing does. */
+Test(hybrid, requests_that_can_wait_do_not_burst)
+{
+    const double shares[] = {0, 0.5, 1};
+    int64_t last = INT64_MAX;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        struct workload w = service();
+        struct build *b;
+        w.serving.batch_share = shares[i];
+        struct option_list out = options_of(&w, &b);
+        int64_t burst = 0;
+        for (size_t k = 0; out.n > 0 && k < out.items[0]->reserve->n_lines; k++) {
+            const struct cost_line *l = &out.items[0]->reserve->lines[k];
+            burst += l->sku->provider->kind == PROVIDER_PUBLIC_CLOUD ? l->minor : 0;
+        }
+        cr_expect_lt(burst, last, "share %g: %ld after %ld", shares[i], (long)burst, (long)last);
+        cr_expect_eq(burst > 0, shares[i] < 1);
+        last = burst;
+    }
 }
 
 Test(hybrid, a_flat_or_sensitive_service_has_nothing_to_burst)
