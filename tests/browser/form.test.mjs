@@ -133,6 +133,7 @@ test('the keyboard alone reaches a plan', async () => {
 test('a phone of 320 pixels needs no sideways scrolling', async () => {
   const page = await open({ language: 'zh-CN', width: 320, height: 700 });
   await ask(page, '01-lora-7b');
+  await page.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
   const [inner, scroll] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
   assert.ok(scroll <= inner, `page is ${scroll} px wide in ${inner}`);
   await page.context().close();
