@@ -14,6 +14,8 @@ int contest_hold(struct build *b, unsigned kinds, struct contest *ret, struct er
     for (size_t i = 0; i < ret->list.n; i++)
         if (answer_option(b, ret->list.items[i], err) != 0)
             return -1;
+    b->n_answered = (int)ret->list.n;
+    b->n_searched = build_searched(b);
     if (uncertainty_run(b, &ret->list, &ret->spreads, err) != 0)
         return -1;
     rank_limits(b, &ret->list);

@@ -80,6 +80,7 @@ static int plan_again(struct search *s, const struct workload *w, unsigned kinds
     s->replans++;
     if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0)
         return s->err->code == ERR_NOMEM ? -1 : 0;
+    s->b->n_replanned += r.effort;
     const struct draft *best = r.draft;
     for (size_t i = 0; cheapest && i < r.n_all; i++)
         if (r.all[i]->option->feasible && r.all[i]->option->cost.total < best->option->cost.total)

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "planner/advice/contest.h"
+#include "planner/advice/effort.h"
 #include "planner/advice/replan.h"
 #include "planner/offers/recall.h"
 #include "planner/reserve/reserve.h"
-
-/* In drafts reckoned: what a re-plan costs before the first, and one sizing of a service. */
-enum { EFFORT_LEAST = 15, EFFORT_OF_PHYSICS = 6, EFFORT_OF_SIZING = 8 };
 
 static double amount_of(const struct training *t)
 {
@@ -132,14 +130,13 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     struct build *child = arena_alloc(arena, sizeof *child);
     if (child == NULL)
         return err_set(err, ERR_NOMEM, "no room to plan again");
-    *ret = (struct replan){.feasible = false, .kind = KIND_COUNT, .effort = EFFORT_LEAST};
+    *ret = (struct replan){.feasible = false, .kind = KIND_COUNT};
     if (build_init_like(b, child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0)
         return -1;
-    const int estimated = build_n_estimated(child);
+    const int searched = build_searched(child);
     if (contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
-    ret->effort += child->n_reckoned + EFFORT_OF_SIZING * child->n_sizings;
-    ret->effort += EFFORT_OF_PHYSICS * (build_n_estimated(child) - estimated);
+    ret->effort = effort_of_contest(child, build_searched(child) - searched);
     if (c.list.n == 0)
         return 0;
     const struct draft *d = c.list.items[0];

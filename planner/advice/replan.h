@@ -25,7 +25,7 @@ struct replan {
     const struct draft *draft; /* the first in the order, with its option; NULL = nothing on offer */
     struct draft **all;        /* the whole order */
     size_t n_all;
-    int effort; /* about how many drafts it reckoned */
+    int effort; /* effort.h */
 };
 
 /* What it finds lives in `arena`, which may be another than the plan's. Errors as plan_make. */

@@ -9,14 +9,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/effort.h"
 #include "planner/advice/follow.h"
 #include "planner/advice/levers.h"
 
 enum {
     WALKS_MAX = 2 * LEVERS_MAX,
-    EFFORT_MAX = 750,
-    EFFORT_OF_PHYSICS = 6,
-    EFFORT_OF_SIZING = 8,
+    EFFORT_MAX = 2700, /* of the whole plan */
     STEPS = 25,
     SCRATCH_BYTES = 64 << 20
 };
@@ -45,7 +44,7 @@ struct sweep {
     struct lever_model model;
     struct walk walks[WALKS_MAX];
     size_t n;
-    int effort; /* of the plan so far, in drafts reckoned; about 5 us each */
+    int each; /* what a re-plan takes, by the last one */
 };
 
 static double factor_at(const struct walk *w, int step)
@@ -91,7 +90,8 @@ static int try_step(struct sweep *s, struct walk *w, int step)
             return -1;
         r.feasible = false; /* what cannot be planned is not recommended */
     }
-    s->effort += r.effort;
+    s->b->n_replanned += r.effort;
+    s->each = r.effort > 0 ? r.effort : s->each;
     if (!r.feasible || !replan_same_offer(r.draft, s->model.curves[0].draft))
         return keep_other(s, w, step, &r);
     w->same = step;
@@ -111,9 +111,16 @@ static int next_step(const struct walk *w)
     return w->other == w->foreseen && w->same < w->foreseen - 1 ? w->foreseen - 1 : (w->same + w->other) / 2;
 }
 
-static int pursue(struct sweep *s, struct walk *w)
+/* A turn is told as confirmed only with a plan on either side of it: what cannot be finished is not begun. */
+static bool can_finish(const struct sweep *s, const struct walk *w)
 {
-    while (!settled(w) && s->effort < EFFORT_MAX)
+    const int more = w->foreseen > 1 && w->other == 0 && w->same < w->foreseen - 1 ? 2 : 1;
+    return effort_of_plan(s->b, s->b->n_searched) + more * s->each <= EFFORT_MAX;
+}
+
+static int pursue(struct sweep *s, struct walk *w, int tries)
+{
+    for (; tries > 0 && !settled(w) && can_finish(s, w); tries--)
         if (try_step(s, w, next_step(w)) != 0)
             return -1;
     return 0;
@@ -147,7 +154,7 @@ static double order_of(const struct walk *w)
     return w->margin < SAFE_LEAD && !w->lever->expensive ? LEVER_REACH + fmax(0, w->margin) : INFINITY;
 }
 
-static int pursue_all(struct sweep *s)
+static int pursue_all(struct sweep *s, int tries)
 {
     bool done[WALKS_MAX] = {false};
     for (size_t round = 0; round < s->n; round++) {
@@ -159,7 +166,7 @@ static int pursue_all(struct sweep *s)
         if (best == s->n)
             return 0;
         done[best] = true;
-        if (pursue(s, &s->walks[best]) != 0)
+        if (pursue(s, &s->walks[best], tries) != 0)
             return -1;
     }
     return 0;
@@ -198,7 +205,6 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
 {
     struct lever levers[LEVERS_MAX];
     struct sweep s = {.b = b, .err = err};
-    s.effort = b->n_reckoned + EFFORT_OF_PHYSICS * b->n_physics + EFFORT_OF_SIZING * b->n_sizings;
     if (ranked->n == 0 || !ranked->items[0]->option->feasible || !lever_model_make(b, ranked, &s.model))
         return 0;
     plan->sensitivities = arena_array(b->arena, WALKS_MAX, sizeof *plan->sensitivities);
@@ -207,10 +213,12 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
         arena_free(s.scratch);
         return err_set(err, ERR_NOMEM, "sensitivities do not fit");
     }
+    s.each = effort_of_contest(b, 0) / 2;
     const size_t n = levers_of(b, ranked, levers, LEVERS_MAX);
     for (size_t i = 0; i < n; i++)
         add_walks(&s, &levers[i]);
-    const int rc = pursue_all(&s);
+    /* First the two plans that a turn foreseen takes, then what turned out to be elsewhere. */
+    const int rc = pursue_all(&s, 2) != 0 ? -1 : pursue_all(&s, STEPS);
     for (size_t i = 0; rc == 0 && i < s.n; i++)
         if (is_told(&s.walks[i]))
             tell(&s, &s.walks[i], plan);

@@ -251,15 +251,21 @@ static void say_expected(const struct build *b, struct option *o)
     note_money(n, "total", o->cost.total);
 }
 
-static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
+static void answer_totals(const struct build *b, struct option *o, const struct spread *s)
 {
     const struct shares_of_sample total = shares_of(s->total, b->a.deadline_confidence);
-    const struct shares_of_sample finish = shares_of(s->finish, b->a.deadline_confidence);
     const int64_t low = llround(total.tenth), high = llround(total.nine_tenths);
     o->cost.low = low < o->cost.total ? low : o->cost.total;
     o->cost.high = high > o->cost.total ? high : o->cost.total;
     o->cost.expected = llround(total.middle);
     say_expected(b, o);
+}
+
+static void answer_spread(const struct build *b, struct option *o, const struct spread *s)
+{
+    if (!b->order_only || b->budget_minor > 0)
+        answer_totals(b, o, s);
+    const struct shares_of_sample finish = shares_of(s->finish, b->a.deadline_confidence);
     o->finish.low_days = fmin(ceil(finish.tenth - 0.01), o->finish.expected_days);
     o->finish.high_days = fmax(ceil(finish.nine_tenths - 0.01), o->finish.expected_days);
     o->finish.confident_days = ceil(finish.within - 0.01);
@@ -347,6 +353,7 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
         prepare(b, d, &o);
         if (settled(b, l->items[j], &o, s.normal[SOBOL_POINTS - 1]))
             continue;
+        b->n_sampled++;
         sobol_dimension(DIM_OWN + 2 * place_of(l, j), o.own_speed);
         sobol_dimension(DIM_OWN + 1 + 2 * place_of(l, j), o.own_price);
         draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);

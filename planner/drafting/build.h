@@ -85,8 +85,12 @@ struct build {
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
     struct recall *recall; /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
     double recall_work, recall_best;
-    bool recall_exact; /* what the re-plan changes is one price or one card's speed: the rest is as it was */
-    int n_reckoned;    /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
+    bool recall_exact;         /* what the re-plan changes is one price or one card's speed: the rest is as it was */
+    int n_sized;               /* sizings that were not at hand */
+    int n_searched;            /* build_searched, when its options were there */
+    int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
+    int n_replanned;           /* what plans made of it spent (advice/effort.h) */
+    int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
@@ -121,8 +125,9 @@ int build_init_like(const struct build *from, struct build *b, const struct plan
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
 
-/* Estimates in the store: of the plan, and of those made of it for the same work. */
-int build_n_estimated(const struct build *b);
+/* How much physics was searched for the plan and for those made of it for the same work: two for an estimate and one
+ * for each doubling of its cards. */
+int build_searched(const struct build *b);
 
 /* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */

@@ -8,7 +8,7 @@
 struct physics_store {
     const struct build *of; /* whose work it is, and whose arena it lives in */
     struct physics_entry *entries[PHYSICS_BUCKETS];
-    int n;
+    int searched;
 };
 
 static size_t bucket_of(const struct build *b, const struct shape *s)
@@ -75,6 +75,15 @@ static int insert(struct physics_entry **head, const struct shape *shape, const 
     return 0;
 }
 
+/* The more cards, the more ways to cut the work. */
+static int search_of(const struct shape *s)
+{
+    int doublings = 0;
+    for (int cards = s->gpus_per_node * s->nodes; cards > 1; cards /= 2)
+        doublings++;
+    return 2 + doublings;
+}
+
 /* Of the work as the store's plan has it, on the card as it is. */
 static const struct estimate *stored(struct physics_store *s, const struct shape *shape, struct err *err)
 {
@@ -89,13 +98,13 @@ static const struct estimate *stored(struct physics_store *s, const struct shape
     }
     if (estimate_work(s->of, shape, estimate, err) != 0 || insert(head, shape, estimate, s->of->arena, err) != 0)
         return NULL;
-    s->n++;
+    s->searched += search_of(shape);
     return estimate;
 }
 
-int build_n_estimated(const struct build *b)
+int build_searched(const struct build *b)
 {
-    return b->store != NULL ? b->store->n : 0;
+    return b->store != NULL ? b->store->searched : 0;
 }
 
 static struct physics_store *store_of(struct build *b)

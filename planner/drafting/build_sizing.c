@@ -36,6 +36,7 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     struct sizing_entry *e = arena_alloc(b->arena, sizeof *e);
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
+    b->n_sized++;
     e->refused = serving_size(b->serving_k, &q, b->arena, ret, err) != 0;
     if (e->refused && err->code == ERR_NOMEM)
         return -1;

@@ -268,6 +268,26 @@ static void copy_notes(struct note_list *to, const struct note_list *from)
         *note_add(to, from->items[i].code) = from->items[i];
 }
 
+/* What an option says besides what it costs and when it ends. */
+static int answer_words(struct build *b, const struct draft *d, const struct shares *shares, struct option *o,
+                        struct err *err)
+{
+    if (answer_phases(b, d, d->base, shares, o) != 0)
+        return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
+    if (d->estimate != NULL) {
+        o->estimate = *d->estimate;
+        copy_notes(&o->warnings, &d->estimate->warnings);
+    }
+    copy_notes(&o->reasons, &d->reasons);
+    copy_notes(&o->warnings, &d->warnings);
+    answer_prices(b, o);
+    answer_spot(d, o);
+    answer_waiting_hours(d, o);
+    answer_idle_nights(b, d, o);
+    answer_break_even(d, o);
+    return 0;
+}
+
 int answer_option(struct build *b, struct draft *d, struct err *err)
 {
     struct bill bill;
@@ -281,25 +301,12 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
     note_list_init(&o->warnings, b->arena);
     if (costing_bill(&b->day, d, &d->base->schedule, &shares, &bill) != 0 || bill_cost(&bill, b->arena, &o->cost) != 0)
         return err_set(err, arena_failed(b->arena) ? ERR_NOMEM : ERR_RANGE, "an option's cost cannot be written down");
-    if (answer_phases(b, d, d->base, &shares, o) != 0)
-        return err_set(err, ERR_INTERNAL, "an option has more phases than an answer holds");
-    if (d->estimate != NULL) {
-        o->estimate = *d->estimate;
-        copy_notes(&o->warnings, &d->estimate->warnings);
-    }
-    copy_notes(&o->reasons, &d->reasons);
-    copy_notes(&o->warnings, &d->warnings);
     answer_finish(b, d->base, &o->finish);
     if (d->reserve != NULL)
         reserve_answer(b, d->reserve, &o->reserve);
     else
         o->reserve.basis = "none";
     answer_supply(d, o);
-    answer_prices(b, o);
-    answer_spot(d, o);
-    answer_waiting_hours(d, o);
-    answer_idle_nights(b, d, o);
-    answer_break_even(d, o);
     answer_title(d, o);
-    return 0;
+    return b->order_only ? 0 : answer_words(b, d, &shares, o, err);
 }

@@ -61,7 +61,8 @@ int walk_keep(struct walk *w, const struct walk_rules *r, struct option_list *ou
             return -1;
         if (candidate_draft(w->b, w->kind, c, d) != 0)
             return err_set(w->err, ERR_INTERNAL, "an option has more parts than a draft holds");
-        candidate_reasons(w->b, c, d);
+        if (!w->b->order_only)
+            candidate_reasons(w->b, c, d);
         if (r->say != NULL)
             r->say(w, c, d);
         if (batch_keep(w->b, out, d) != 0)

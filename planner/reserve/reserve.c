@@ -328,10 +328,10 @@ static int build_within(struct build *b, struct err *err)
         if (take_best(b, to, &ranking.best[i], h, err) != 0)
             return -1;
         tell(b, to);
-        if (!b->lean)
+        if (!b->lean && !b->order_only)
             reserve_ways(to, h);
     }
-    if (!b->lean && reserve_cards(b, r, h, err) != 0)
+    if (!b->lean && !b->order_only && reserve_cards(b, r, h, err) != 0)
         return -1;
     b->n_alternatives = b->trains || ranking.n == 0 ? 0 : ranking.n - 1;
     for (size_t i = 0; i < b->n_alternatives; i++) {
