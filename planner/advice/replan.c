@@ -96,7 +96,8 @@ static void leave_out(const struct build *from, unsigned kinds, struct build *to
 /* Whatever is not of the price or the card that is changed comes to what it came to. */
 static bool rest_is_same(const struct build *from, const struct replan_ask *ask)
 {
-    return memcmp(from->workload, ask->workload, sizeof *from->workload) == 0 && !reserve_moves(from, &ask->reprice);
+    return !all_slower(ask) && memcmp(from->workload, ask->workload, sizeof *from->workload) == 0 &&
+           !reserve_moves(from, &ask->reprice);
 }
 
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)

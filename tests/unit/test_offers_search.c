@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planner/advice/contest.h"
+#include "planner/advice/replan.h"
 #include "planner/market/market.h"
 #include "planner/offers/candidate.h"
 #include "planner/offers/kinds.h"
@@ -264,4 +266,39 @@ Test(offers_search, single_machines_are_near_the_best_of_all, .timeout = 120)
 Test(offers_search, clusters_are_near_the_best_of_all, .timeout = 120)
 {
     compare(KIND_SMALL_CLUSTER, 0.96, 1.12);
+}
+
+/* --- plans made of a plan ------------------------------------------------------------------------------------- */
+
+/* A re-plan recalls what its plan reckoned; where every card is slower, nothing is as it was. What is far behind may
+ * still be recalled, so that now and then the search stops at another size. */
+Test(offers_search, a_plan_of_slower_cards_recalls_nothing_as_it_was)
+{
+    const double by[] = {0.75, 1.25};
+    enum { JOBS = 24 };
+    int differ = 0;
+    state = 11;
+    for (int job = 0; job < JOBS; job++) {
+        struct workload w = draw();
+        struct arena *arena = arena_new(256 << 20);
+        struct build *b = arena_alloc(arena, sizeof *b);
+        struct plan_request q = {.catalog = test_catalog_bound(), .workload = &w};
+        struct contest plan;
+        struct err err = {0};
+        date_parse("2026-11-30", &q.as_of);
+        cr_assert(build_init(b, &q, arena, &err) == 0 && reserve_build(b, &err) == 0, "%s", err.detail);
+        cr_assert_eq(contest_hold(b, ~0u, &plan, &err), 0, "%s", err.detail);
+        for (int k = 0; k < 2; k++) {
+            struct replan_ask ask = {.workload = &w, .kinds = ~0u, .slowdown = {NULL, by[k]}};
+            struct replan whole, near;
+            cr_assert_eq(replan_make(b, &ask, arena, &whole, &err), 0, "%s", err.detail);
+            ask.near = true;
+            cr_assert_eq(replan_make(b, &ask, arena, &near, &err), 0, "%s", err.detail);
+            cr_expect_eq(near.draft == NULL, whole.draft == NULL);
+            differ += near.draft != NULL && near.total != whole.total;
+        }
+        arena_free(arena);
+    }
+    cr_expect_leq(differ, 2, "%d of %d plans of slower and quicker cards are not those found without recalling", differ,
+                  2 * JOBS);
 }
