@@ -133,7 +133,7 @@ static void resolve_workload(struct build *b)
 static void start(struct build *b, const struct plan_request *q, struct arena *arena)
 {
     const struct workload *w = q->workload;
-    *b = (struct build){.q = q, .catalog = q->catalog, .workload = w, .arena = arena};
+    *b = (struct build){.catalog = q->catalog, .workload = w, .arena = arena};
     b->day = (struct trade_day){.catalog = q->catalog, .a = &b->a, .as_of = q->as_of};
     trade_day_open(&b->day);
     b->day.allow_spot = w->constraints.allow_spot;

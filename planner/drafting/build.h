@@ -62,7 +62,6 @@ struct cover_memo;
 struct physics_store;
 
 struct build {
-    const struct plan_request *q;
     const struct catalog *catalog;
     const struct workload *workload;
     struct arena *arena;

@@ -46,13 +46,30 @@ int market_open(struct market *m)
     return 0;
 }
 
+/* The SKU's slot, or the free one where it belongs; NULL: the cache is too full to look on. */
+static struct offer **slot_of(struct market *m, const struct sku *sku)
+{
+    uint32_t number = (uint32_t)(sku - m->day->catalog->skus);
+    size_t at = (number * 2654435761u) % OFFER_CACHE_SIZE;
+    for (size_t step = 0; step < OFFER_CACHE_SIZE / 2; step++) {
+        struct offer **slot = &m->offers[(at + step) % OFFER_CACHE_SIZE];
+        if (*slot == NULL || (*slot)->sku == sku)
+            return slot;
+    }
+    return NULL;
+}
+
 void market_inherit(const struct market *from, struct market *to)
 {
     const struct reprice *r = &to->day->reprice;
+    /* Put in one by one: a hole in the middle of a chain would hide the SKUs behind it. */
     for (size_t i = 0; i < OFFER_CACHE_SIZE; i++) {
         struct offer *o = from->offers[i];
-        const bool changed = o != NULL && r->factor > 0 && r->subject == SUBJECT_SKU && strcmp(r->id, o->sku->id) == 0;
-        to->offers[i] = changed ? NULL : o;
+        if (o == NULL || (r->factor > 0 && r->subject == SUBJECT_SKU && strcmp(r->id, o->sku->id) == 0))
+            continue;
+        struct offer **slot = slot_of(to, o->sku);
+        if (slot != NULL)
+            *slot = o;
     }
 }
 
@@ -66,18 +83,11 @@ static struct offer *make(struct market *m, const struct sku *sku, const char *u
 
 const struct offer *market_offer_at(struct market *m, const struct sku *sku, const char *user_class, bool off_peak)
 {
-    uint32_t number = (uint32_t)(sku - m->day->catalog->skus);
-    size_t at = (number * 2654435761u) % OFFER_CACHE_SIZE;
-    for (size_t step = 0; step < OFFER_CACHE_SIZE / 2; step++) {
-        struct offer **slot = &m->offers[(at + step) % OFFER_CACHE_SIZE];
-        if (*slot == NULL)
-            *slot = make(m, sku, user_class, off_peak);
-        if (*slot == NULL)
-            return NULL;
-        if ((*slot)->sku == sku)
-            return (*slot)->n_rates > 0 ? *slot : NULL;
-    }
-    const struct offer *o = make(m, sku, user_class, off_peak);
+    struct offer **slot = slot_of(m, sku), *o = slot != NULL ? *slot : NULL;
+    if (o == NULL)
+        o = make(m, sku, user_class, off_peak);
+    if (slot != NULL)
+        *slot = o;
     return o != NULL && o->n_rates > 0 ? o : NULL;
 }
 

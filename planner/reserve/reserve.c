@@ -140,8 +140,10 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
         return INFINITY;
     double hours = r->serving.hours_per_day > 0 ? r->serving.hours_per_day : 24;
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
-    double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : 8;
-    double cards = ceil(build_served_model(b)->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
+    const struct model *m = build_served_model(b);
+    double published = m->published_bits > 0 ? fmin(m->published_bits, 8) : 8;
+    double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : published;
+    double cards = ceil(m->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
     double all = card * fmax(fmax(cards, 1), least_by_work(b, r, gpu));
     /* A card that works alone on what can wait is worth what it reads a second for its price. */
     return r->serving.batch_share < 1 ? all : all / fmax(gpu->mem_bw_gb_s, 1);
@@ -346,6 +348,16 @@ static int build_within(struct build *b, struct err *err)
 enum { LIMITS_NONE_LIFTED, LIMITS_CITY, LIMITS_LISTS, LIMITS_END };
 static const double BITS[] = {0, 8, 4}; /* 0: as the request or the default has it */
 
+/* Another look at the same market, for a request that binds it otherwise; a re-plan's other price holds there too. */
+static int look_again(struct build *b, const struct workload *w, struct build *child, struct err *err)
+{
+    const struct plan_request q = {b->catalog, w, b->day.as_of};
+    if (build_init_like(b, child, &q, b->arena, err) != 0)
+        return -1;
+    child->day.reprice = b->day.reprice;
+    return 0;
+}
+
 static int build_without(struct build *b, int lifted, double bits, struct build *child, struct err *err)
 {
     struct workload *w = arena_alloc(b->arena, sizeof *w);
@@ -358,8 +370,7 @@ static int build_without(struct build *b, int lifted, double bits, struct build 
         w->constraints.n_gpus = w->constraints.n_providers = 0;
     if (bits > 0)
         w->serving.weight_bits = bits;
-    struct plan_request q = {b->catalog, w, b->day.as_of};
-    if (build_init(child, &q, b->arena, err) != 0)
+    if (look_again(b, w, child, err) != 0)
         return -1;
     child->lean = b->lean;
     return build_within(child, err);
@@ -377,8 +388,7 @@ int reserve_at(struct build *b, const struct provider *at, struct reserve_plan *
     w->constraints.city = NULL;
     w->constraints.providers = only;
     w->constraints.n_providers = 1;
-    const struct plan_request q = {b->catalog, w, b->day.as_of};
-    if (build_init(child, &q, b->arena, err) != 0)
+    if (look_again(b, w, child, err) != 0)
         return -1;
     child->lean = true; /* one machine is enough: it is compared with nothing */
     if (build_within(child, err) != 0)

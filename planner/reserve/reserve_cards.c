@@ -32,9 +32,7 @@ static int by_speed(const void *a, const void *b)
  */
 static size_t on_sale(const struct build *b, const struct reserve_plan *r, const struct gpu **ret)
 {
-    const struct workload *w = b->workload;
-    const double params = w->serving.stated && w->serving.own_model ? w->serving.model.params : w->model.params;
-    const double bytes = params * (r->serving.weight_bits > 0 ? r->serving.weight_bits : 4) / 8;
+    const double bytes = build_served_model(b)->params * (r->serving.weight_bits > 0 ? r->serving.weight_bits : 4) / 8;
     size_t n = 0;
     for (size_t g = 0; g < b->catalog->n_gpus; g++) {
         double month, hour;

@@ -4,17 +4,26 @@
 
 #include "planner/drafting/build.h"
 #include "planner/market/market_index.h"
+#include "planner/offers/engine.h"
+#include "planner/reserve/reserve.h"
+#include "tests/support/small_market.h"
+#include "tests/support/synthetic_catalog.h"
 #include "tests/support/test_catalog.h"
 
-static struct build *build_on(struct workload *w, struct arena *arena)
+static struct build *build_of(const struct catalog *c, const struct workload *w, struct arena *arena)
 {
     struct plan_request *q = arena_alloc(arena, sizeof *q);
     struct build *b = arena_alloc(arena, sizeof *b);
     struct err err = {0};
-    *q = (struct plan_request){.catalog = test_catalog_bound(), .workload = w};
+    *q = (struct plan_request){.catalog = c, .workload = w};
     date_parse("2026-11-30", &q->as_of);
     cr_assert_eq(build_init(b, q, arena, &err), 0, "%s", err.detail);
     return b;
+}
+
+static struct build *build_on(const struct workload *w, struct arena *arena)
+{
+    return build_of(test_catalog_bound(), w, arena);
 }
 
 /* CNY of one card for 30 days, and for an hour by the hour, as market_find orders them. */
@@ -90,4 +99,62 @@ Test(offers_market, finds_the_cheapest)
         }
         arena_free(arena);
     }
+}
+
+/* What a plan has looked at is at hand in a plan made of it, whichever SKU has another price there: in a market of
+ * thousands of SKUs, those that share a place in the cache too. */
+Test(offers_market, a_plan_again_finds_what_the_plan_has_seen)
+{
+    enum { PRICES = 6000, SAME_PLACE = 1024, LOOKED_AT = 40 };
+    struct catalog *c = synthetic_catalog(PRICES);
+    struct err err = {0};
+    struct workload w;
+    struct arena *arena = arena_new(64 << 20);
+    size_t seen[2 * LOOKED_AT];
+    cr_assert_eq(engine_bind(c, &err), 0, "%s", err.detail);
+    cr_assert_gt(c->n_skus, SAME_PLACE + LOOKED_AT);
+    workload_init(&w);
+    struct build *b = build_of(c, &w, arena);
+    for (size_t i = 0; i < 2 * LOOKED_AT; i++) {
+        seen[i] = i / 2 + i % 2 * SAME_PLACE;
+        (void)market_offer(&b->market, &c->skus[seen[i]], NULL);
+    }
+    for (size_t k = 0; k < 2 * LOOKED_AT; k++) {
+        struct build *again = build_of(c, &w, arena);
+        again->day.reprice = (struct reprice){SUBJECT_SKU, c->skus[seen[k]].id, 2};
+        market_inherit(&b->market, &again->market);
+        for (size_t i = 2 * LOOKED_AT; i-- > 0;) { /* the one behind first: nothing fills the place before it */
+            const struct offer *was = market_offer(&b->market, &c->skus[seen[i]], NULL);
+            const struct offer *is = market_offer(&again->market, &c->skus[seen[i]], NULL);
+            if (i != k)
+                cr_expect_eq(is, was, "%s, with another price of %s", c->skus[seen[i]].id, c->skus[seen[k]].id);
+            else if (was != NULL)
+                cr_expect_eq(is->rates[0].unit_micros, 2 * was->rates[0].unit_micros, "%s", c->skus[seen[i]].id);
+        }
+    }
+    arena_free(arena);
+    test_catalog_free(c);
+}
+
+/* A re-plan asks what another price of the same machine changes: at one provider as anywhere. */
+Test(offers_market, another_price_holds_for_a_reserve_at_one_provider)
+{
+    struct catalog *c = small_market();
+    struct arena *arena = arena_new(16 << 20);
+    struct workload w = small_workload(c);
+    w.serving.stated = true;
+    w.serving.requests_per_s = 1;
+    w.serving.input_tokens = w.serving.output_tokens = 256;
+    w.serving.months = 3;
+    struct build *b = small_build(c, &w, arena);
+    struct reserve_plan as_is, dearer;
+    struct err err = {0};
+    const struct provider *idc = catalog_provider(c, "idc");
+    cr_assert_eq(reserve_at(b, idc, &as_is, &err), 0, "%s", err.detail);
+    b->day.reprice = (struct reprice){SUBJECT_SKU, "idc-a100", 2};
+    cr_assert_eq(reserve_at(b, idc, &dearer, &err), 0, "%s", err.detail);
+    cr_assert(as_is.offer != NULL && dearer.offer != NULL);
+    cr_expect_eq(dearer.net, 2 * as_is.net);
+    arena_free(arena);
+    test_catalog_free(c);
 }
