@@ -25,6 +25,12 @@ int bill_add(struct bill *bill, struct cost_line line, int64_t tax_bp)
     return 0;
 }
 
+void bill_hold(struct bill *bill, int64_t deposit)
+{
+    if (money_add(bill->deposit, deposit, &bill->deposit) != 0)
+        bill->failed = true;
+}
+
 int bill_sum(const struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
 {
     int64_t net = 0, tax = 0;

@@ -23,6 +23,9 @@ void bill_start(struct bill *bill);
  * amount past int64. */
 int bill_add(struct bill *bill, struct cost_line line, int64_t tax_bp);
 
+/* A deposit more, minor units; past int64 bill->failed. */
+void bill_hold(struct bill *bill, int64_t deposit);
+
 /* Minor units. -1: past int64. */
 int bill_sum(const struct bill *bill, int64_t *ret_net, int64_t *ret_tax);
 

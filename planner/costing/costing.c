@@ -136,7 +136,7 @@ static void bill_reserve(const struct reserve_plan *r, struct bill *bill)
         if (bill->shares != NULL)
             shares_give(r->lines[i].minor, SHARE_SERVE, bill->shares);
     }
-    bill->deposit += r->deposit;
+    bill_hold(bill, r->deposit);
 }
 
 /* A share of everything above, where the caller asked for one. */
@@ -155,6 +155,8 @@ static int bill_contingency(const struct trade_day *day, struct bill *bill)
                              .unit = UNIT_ONCE,
                              .tax_code = TAX_CODE_DEFAULT,
                              .assumption = "contingency_share"};
+    if (net * ppm / 1000000 >= INT64_MAX / (MONEY_MICROS / MONEY_MINOR))
+        return -1;
     line.unit_price_micros = money_div_round(net * ppm, 1000000) * (MONEY_MICROS / MONEY_MINOR);
     if (bill_add(bill, line, day->service_tax_bp) != 0)
         return -1;

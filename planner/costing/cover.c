@@ -158,7 +158,7 @@ int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t
     collect_uses(c, days, n, times);
     for (size_t r = 0; r < c->tariff.n_rates; r++)
         if (c->permits[r] > before[r])
-            c->bill->deposit += deposit_of(&c->rates[r], times);
+            bill_hold(c->bill, deposit_of(&c->rates[r], times));
     return 0;
 }
 
@@ -201,7 +201,7 @@ int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t tim
         use_add(&c->uses[r][SECTION_INFERENCE_RESERVE], PHASE_SERVE, m->permits[r] * times, m->hours[r] * times);
         c->permits[r] += m->permits[r] * times;
         if (m->permits[r] > 0)
-            c->bill->deposit += deposit_of(&c->rates[r], times);
+            bill_hold(c->bill, deposit_of(&c->rates[r], times));
     }
     return 0;
 }
