@@ -1,4 +1,4 @@
-/* assume.h — the numbers of the trade (docs/plans.md, docs/domain.md) that this folder computes with, bound by key.
+/* assume.h — the numbers of the trade (docs/plans.md, docs/domain.md) that a plan is made with, bound by key.
  *
  * Rows: db/seed/assumptions_offers.csv. Bound once per plan after the request's overrides are in place, so that
  * every one of them is data, shown in the answer, and can be changed by the caller.

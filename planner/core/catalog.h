@@ -232,7 +232,7 @@ struct catalog {
     struct param_table params;           /* assumptions and calibration, sorted by key */
     const void *training;                /* struct training_constants, bound by engine_bind (planner/offers/engine.h) */
     const void *serving;                 /* struct serving_constants */
-    const void *market;                  /* struct market_index (planner/market/market.h), made by engine_bind */
+    const void *market;                  /* struct market_index (planner/market/market_index.h), made by engine_bind */
     const struct catalog_lookup *lookup; /* set by catalog_index; lookups find nothing before */
 };
 

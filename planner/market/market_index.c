@@ -31,7 +31,7 @@ static double most_tax(const struct catalog *c, const char *code)
     return most;
 }
 
-/* 30 days' worth of what this price is per: as permits of market.c work it out. */
+/* 30 days' worth of what this price is per: as the permits of offer.c work it out. */
 static double months_worth(const struct price *p)
 {
     bool hour = p->unit == UNIT_GPU_HOUR || p->unit == UNIT_NODE_HOUR;

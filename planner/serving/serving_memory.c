@@ -72,7 +72,8 @@ static double vllm_overhead(const struct replica *r)
 {
     const struct serving_constants *k = r->k;
     double version = r->engine.version;
-    bool middle = version >= VLLM_V1 && version<VLLM_LEAN_SAMPLER, many = r->tp> 1;
+    bool middle = version >= VLLM_V1 && version < VLLM_LEAN_SAMPLER;
+    bool many = r->tp > 1;
     double gib = middle ? k->non_torch_one_old_gib : k->non_torch_one_gib;
     if (many && r->card.multicast && r->link == INTRA_NVSWITCH) { /* buffers of reductions inside the switch */
         double buffers = (version < VLLM_LEAN_SAMPLER ? k->non_torch_many_old_gib : k->non_torch_many_gib) - gib;
