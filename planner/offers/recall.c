@@ -122,7 +122,8 @@ bool recall_find(const struct build *b, enum option_kind kind, struct candidate 
     if (item->total < r->least * SCALE_BEYOND || item->finish_days < r->soonest * SCALE_BEYOND ||
         score_of(b, r, item) > b->recall_best - SCORE_BEHIND)
         return false;
-    c->total = (int64_t)llround(item->total * b->recall_work);
-    c->finish_days = item->finish_days * b->recall_work;
+    const double at_most = fmax(1, b->recall_work); /* what is not reckoned must not look better than what is */
+    c->total = (int64_t)llround(item->total * at_most);
+    c->finish_days = item->finish_days * at_most;
     return true;
 }
