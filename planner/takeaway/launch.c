@@ -60,26 +60,38 @@ int launch_make(const struct launch_request *q, struct arena *arena, struct laun
     return 0;
 }
 
+/* Numbers of the text that neither the request nor the layout states. */
+static int bind(const struct build *b, struct launch_request *q, struct err *err)
+{
+    const struct {
+        const char *key;
+        double *to;
+    } rows[] = {
+        {launch_learning_rate_key(b->training.method), &q->learning_rate},
+        {"launch_checkpoints_per_job", &q->checkpoints_per_job},
+        {"train.default_seq", &q->default_seq_tokens},
+        {"train.default_lora_rank", &q->default_lora_rank},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct param *p = param_find(&b->params, rows[i].key);
+        if (!p)
+            return err_set(err, ERR_NOT_FOUND, "assumption %s is missing", rows[i].key);
+        *rows[i].to = p->value;
+    }
+    return 0;
+}
+
 int launch_build(struct build *b, const struct draft *d, struct option *option, struct err *err)
 {
-    const char *key = launch_learning_rate_key(b->training.method);
-    const struct param *rate = param_find(&b->params, key);
-    if (!rate)
-        return err_set(err, ERR_NOT_FOUND, "assumption %s is missing", key);
-    const struct param *saves = param_find(&b->params, "launch_checkpoints_per_job");
-    if (!saves)
-        return err_set(err, ERR_NOT_FOUND, "assumption launch_checkpoints_per_job is missing");
-    if (!d->estimate)
-        return 0;
-    const struct launch_request q = {
+    struct launch_request q = {
         .workload = b->workload,
         .estimate = d->estimate,
         .shape = &d->shape,
         .sku = d->n_groups > 0 && d->groups[d->train_group].offer ? d->groups[d->train_group].offer->sku : NULL,
         .reserve = &option->reserve,
         .kind = d->kind,
-        .learning_rate = rate->value,
-        .checkpoints_per_job = saves->value,
     };
-    return launch_make(&q, b->arena, &option->launch, err);
+    if (bind(b, &q, err))
+        return -1;
+    return d->estimate ? launch_make(&q, b->arena, &option->launch, err) : 0;
 }

@@ -31,11 +31,19 @@ bool launch_uses_megatron_fsdp(const struct launch_request *q)
     return launch_uses_megatron(q) && (s == SHARD_ZERO2 || s == SHARD_ZERO3);
 }
 
-static int sequence_length(const struct workload *w)
+/* As physics takes it where none is stated (training/job.c). */
+static int sequence_length(const struct launch_request *q)
 {
+    const struct workload *w = q->workload;
     if (w->training.seq_len > 0)
         return w->training.seq_len;
-    return w->model.max_context > 0 && w->model.max_context < 4096 ? w->model.max_context : 4096;
+    const int otherwise = (int)q->default_seq_tokens;
+    return w->model.max_context > 0 && w->model.max_context < otherwise ? w->model.max_context : otherwise;
+}
+
+static int lora_rank(const struct launch_request *q)
+{
+    return q->workload->training.lora_rank > 0 ? q->workload->training.lora_rank : (int)q->default_lora_rank;
 }
 
 /* How long: epochs over the data, or steps where the amount of work was given in steps. */
@@ -56,7 +64,7 @@ static void trainer_options(struct buf *b, const struct launch_request *q, int i
     next(b, indent);
     buf_adds(b, "--model_name_or_path ");
     launch_word_add(b, q->workload->model.id, "your-model");
-    buf_addf(b, " --max_seq_length %d", sequence_length(q->workload));
+    buf_addf(b, " --max_seq_length %d", sequence_length(q));
     next(b, indent);
     buf_addf(b, "--per_device_train_batch_size %d --gradient_accumulation_steps %d", batch.micro, batch.accumulation);
     next(b, indent);
@@ -72,7 +80,7 @@ static void trainer_options(struct buf *b, const struct launch_request *q, int i
         buf_addf(b, " --optim %s", workload_enum_name(ENUM_OPTIMIZER, (int)t->optimizer));
     if (launch_is_adapter(q)) {
         next(b, indent);
-        buf_addf(b, "--lora_rank %d", t->lora_rank > 0 ? t->lora_rank : 16);
+        buf_addf(b, "--lora_rank %d", lora_rank(q));
         if (t->method == METHOD_QLORA)
             buf_addf(b, " --quantization_bit %.0f", t->quant_bits > 0 ? t->quant_bits : 4.0);
     }
@@ -188,7 +196,7 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
 {
     const struct training *t = &q->workload->training;
     const struct launch_batch batch = launch_batch_of(q->workload, q->estimate, q->shape);
-    const int seq_len = sequence_length(q->workload);
+    const int seq_len = sequence_length(q);
     buf_adds(b, launch_is_adapter(q) ? "finetune_lora.py" : "pretrain_gpt.py");
     next(b, indent);
     megatron_parallel(b, q, indent);
@@ -203,7 +211,7 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
     if (launch_precision(q) == PREC_FP8)
         buf_addf(b, " --fp8-format hybrid%s", t->fp8_mx ? " --fp8-recipe mxfp8" : "");
     if (launch_is_adapter(q))
-        buf_addf(b, " --lora-rank %d", t->lora_rank > 0 ? t->lora_rank : 16);
+        buf_addf(b, " --lora-rank %d", lora_rank(q));
     if (t->method == METHOD_QLORA)
         buf_addf(b, " --quantization-bit %.0f", t->quant_bits > 0 ? t->quant_bits : 4.0);
     megatron_files(b, q, indent);
@@ -218,7 +226,7 @@ void launch_options_add(struct buf *b, const struct launch_request *q, int inden
     } else if (t->method == METHOD_EMBEDDING) {
         buf_adds(b, "embed.py --model_name_or_path ");
         launch_word_add(b, q->workload->model.id, "your-model");
-        buf_addf(b, " --batch_size %d --max_seq_length %d", batch.micro, sequence_length(q->workload));
+        buf_addf(b, " --batch_size %d --max_seq_length %d", batch.micro, sequence_length(q));
     } else if (t->method == METHOD_CUSTOM) {
         buf_addf(b, "train.py --batch-size-per-gpu %d --gradient-accumulation %d", batch.micro, batch.accumulation);
     } else {

@@ -13,6 +13,8 @@ struct launch_request {
     enum option_kind kind;
     double learning_rate;       /* launch_learning_rate_... */
     double checkpoints_per_job; /* launch_checkpoints_per_job; 0 = as the failures alone want it */
+    double default_seq_tokens;  /* train.default_seq, and the rank of an adapter: what the plan was reckoned with */
+    double default_lora_rank;   /* train.default_lora_rank */
 };
 
 /* The batch of one optimizer step as the launch text states it: global = micro x accumulation x dp. */

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "planner/takeaway/launch.h"
+#include "tests/support/small_market.h"
+#include "tests/support/test_catalog.h"
 
 static const struct gpu a100 = {.id = "a100-sxm4-80g", .name = "A100-80G-SXM4", .vendor = "NVIDIA", .memory_gb = 80};
 static const struct gpu ascend = {
@@ -207,6 +209,8 @@ static struct launch launch_of(const struct launch_case *c, const struct gpu *gp
                                .shape = &shape,
                                .sku = &sku,
                                .learning_rate = 1e-5,
+                               .default_seq_tokens = 4096,
+                               .default_lora_rank = 16,
                                .kind =
                                    strcmp(c->provider, "university") == 0 ? KIND_UNIVERSITY_TIME : KIND_SMALL_CLUSTER};
     struct launch out;
@@ -429,4 +433,26 @@ Test(launch, shell_passes_shellcheck, .timeout = 60)
             shellcheck(cases[i].name, l.slurm);
         arena_free(arena);
     }
+}
+
+/* What the request leaves open is written as the plan was reckoned, also where the request changes the default. */
+Test(launch, defaults_of_the_text_are_those_of_the_plan)
+{
+    struct catalog *c = small_market();
+    struct arena *arena = arena_new(64 << 20);
+    struct workload w = small_workload(c);
+    struct assumption_override defaults[] = {{"train.default_seq", 2048}, {"train.default_lora_rank", 64}};
+    w.training.seq_len = 0;
+    w.overrides = defaults;
+    w.n_overrides = sizeof defaults / sizeof *defaults;
+    const struct plan *p = small_plan(c, &w, arena);
+    cr_assert_gt(p->n_options, 0);
+    for (size_t i = 0; i < p->n_options; i++) {
+        const char *text = p->options[i].launch.torchrun;
+        cr_expect(strstr(text, "--max_seq_length 2048") != NULL || strstr(text, "--seq-length 2048") != NULL, "%s",
+                  text);
+        cr_expect(strstr(text, "--lora_rank 64") != NULL || strstr(text, "--lora-rank 64") != NULL, "%s", text);
+    }
+    arena_free(arena);
+    test_catalog_free(c);
 }
