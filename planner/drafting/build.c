@@ -67,13 +67,14 @@ static int bind_constants(struct build *b, struct err *err)
 
 double build_state_bytes(const struct build *b)
 {
-    double params = b->workload->model.params;
+    const double params = b->workload->model.params;
+    const struct param *quantised = param_find(&b->params, "train.quant_bytes");
     switch (b->training.method) {
     case METHOD_LORA:
     case METHOD_EMBEDDING:
         return 2 * params;
     case METHOD_QLORA:
-        return 0.55 * params;
+        return (quantised != NULL ? quantised->value : 0) * params;
     case METHOD_CUSTOM:
         return b->training.state_gb * 1e9;
     case METHOD_UNSTATED:
@@ -81,7 +82,7 @@ double build_state_bytes(const struct build *b)
     case METHOD_FULL_FINETUNE:
         break;
     }
-    return (b->training.optimizer == OPT_ADAMW_8BIT || b->training.optimizer == OPT_ADAFACTOR ? 8 : 16) * params;
+    return training_least_state_bytes(&b->training) * params;
 }
 
 /* The market is opened before the budget is read in its currency. */

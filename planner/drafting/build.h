@@ -169,7 +169,7 @@ void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)
 /* True where the workload was already measured on this card, on one card or one machine. */
 bool build_measured_on(const struct build *b, const struct gpu *gpu);
 
-/* Bytes of weights, gradients and optimizer state that training must hold over all cards. */
+/* Bytes of weights, gradients and optimizer state that training must hold at least, over all cards and hosts. */
 double build_state_bytes(const struct build *b);
 
 /* An empty draft that pays for the plan's reserve: in place, or in the arena (NULL: no memory). */

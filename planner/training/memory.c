@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "planner/training/training.h"
+
 #define GIB 1073741824.0
 #define HALF 2.0
 #define FULL 4.0
@@ -82,6 +84,16 @@ static struct state_bytes trained_bytes(const struct job *j, const struct cut *c
     if (c->sharding != SHARD_ZERO1 && (c->sharding == SHARD_ZERO3 || c->stack != STACK_PARALLEL))
         return (struct state_bytes){HALF, c->sharding == SHARD_ZERO3 ? HALF : FULL, FULL + moments};
     return (struct state_bytes){HALF, j->k->grad_bytes_ddp, FULL + moments + j->k->grad_shard_bytes};
+}
+
+double training_least_state_bytes(const struct training *t)
+{
+    const bool wide = t->precision == PREC_FP32 || t->precision == PREC_TF32;
+    const double moments = moment_bytes(t->optimizer), element = wide ? FULL : HALF;
+    double bytes = t->master_weights == TRI_NO
+                       ? 2 * HALF + (t->optimizer == OPT_ADAMW_8BIT ? moments : moments / 2)
+                       : 2 * FULL + moments; /* 16 bits twice and a master copy, or 32 bits twice */
+    return t->optimizer_in_backward == TRI_YES ? bytes - element : bytes;
 }
 
 struct shards {

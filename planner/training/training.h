@@ -18,6 +18,9 @@ size_t training_constants_size(void);
 struct training_readings;
 size_t training_readings_size(void);
 
+/* Bytes that a trained parameter takes at least over all cards and hosts: weight, gradient, master copy, moments. */
+double training_least_state_bytes(const struct training *t);
+
 struct training_request {
     const struct model *model; /* completed */
     const struct training *training;

@@ -10,6 +10,7 @@
 #include "planner/advice/replan.h"
 #include "planner/market/market.h"
 #include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
 #include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
 #include "tests/support/test_catalog.h"
@@ -301,4 +302,43 @@ Test(offers_search, a_plan_of_slower_cards_recalls_nothing_as_it_was)
     }
     cr_expect_leq(differ, 2, "%d of %d plans of slower and quicker cards are not those found without recalling", differ,
                   2 * JOBS);
+}
+
+/* A machine is called hopeless only where physics finds no layout either, whatever is trained with which optimizer. */
+Test(offers_search, hopeless_machines_hold_no_layout)
+{
+    static const char *const models[] = {"qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "llama-2-70b"};
+    static const char *const cards[] = {"a100-sxm4-80g", "rtx-4090-24g"};
+    int hopeless = 0;
+    for (int o = OPT_UNSTATED; o <= OPT_MUON; o++)
+        for (int half = 0; half < 2; half++)
+            for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+                struct workload w;
+                struct arena *arena = arena_new(64 << 20);
+                struct build *b = arena_alloc(arena, sizeof *b);
+                struct plan_request q = {.catalog = test_catalog_bound(), .workload = &w};
+                struct err err = {0};
+                workload_init(&w);
+                w.model = *catalog_model(test_catalog_bound(), models[m]);
+                w.training.stated = true;
+                w.training.method = METHOD_FULL_FINETUNE;
+                w.training.tokens = 1e8;
+                w.training.optimizer = (enum optimizer)o;
+                w.training.master_weights = half == 1 ? TRI_NO : TRI_UNSTATED;
+                w.training.optimizer_in_backward = half == 1 ? TRI_YES : TRI_UNSTATED;
+                date_parse("2026-11-30", &q.as_of);
+                cr_assert_eq(build_init(b, &q, arena, &err), 0, "%s", err.detail);
+                for (int n = 1; n <= 16; n *= 2) {
+                    struct shape s = {.gpu = catalog_gpu(test_catalog_bound(), cards[n % 2]),
+                                      .gpus_per_node = n < 8 ? n : 8,
+                                      .nodes = n < 8 ? 1 : n / 8,
+                                      .host_memory_gb = 40};
+                    const struct estimate *e = build_physics(b, &s, &err);
+                    hopeless += guess_hopeless(b, &s);
+                    cr_expect(e == NULL || e->fits == FITS_NO || !guess_hopeless(b, &s), "%s, optimizer %d, %d cards",
+                              models[m], o, n);
+                }
+                arena_free(arena);
+            }
+    cr_expect_gt(hopeless, 20);
 }
