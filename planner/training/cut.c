@@ -48,7 +48,7 @@ static void derive_groups(struct cut *c)
     c->expert_shard = copies > 1 ? (int)copies : 1;
 }
 
-static void derive_recompute(const struct job *j, struct cut *c)
+void cut_derive_recompute(const struct job *j, struct cut *c)
 {
     switch (c->recompute) {
     case RECOMPUTE_FULL:
@@ -80,7 +80,7 @@ void cut_derive(const struct job *j, struct cut *c)
     derive_batch(j, c);
     derive_stages(j, c);
     derive_groups(c);
-    derive_recompute(j, c);
+    cut_derive_recompute(j, c);
 }
 
 struct layout cut_layout(const struct cut *c)

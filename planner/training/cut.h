@@ -33,6 +33,8 @@ struct cut {
 enum stack cut_stack(const struct job *j, const struct cut *c);
 /* Fills the derived members from the layout ones. */
 void cut_derive(const struct job *j, struct cut *c);
+/* The share done again and kept, where nothing but `recompute` changed since. */
+void cut_derive_recompute(const struct job *j, struct cut *c);
 /* The public layout of a cut. */
 struct layout cut_layout(const struct cut *c);
 

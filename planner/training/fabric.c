@@ -109,7 +109,7 @@ void fabric_resolve(const struct job *j, struct fabric *ret)
         f.domain = RACK_CARDS / f.per_node * f.per_node;
     resolve_inner(j, &f);
     resolve_outer(j, &f);
-    f.rank_skew = j->k->rank_skew * log2(smaller(j->gpus, j->shape.gpus_per_node));
+    f.rank_skew = j->k->rank_skew * doublings(smaller(j->gpus, j->shape.gpus_per_node));
     *ret = f;
 }
 
@@ -140,7 +140,7 @@ double fabric_ring(const struct fabric *f, struct group g, bool tensor)
     /* The ring leaves the domain once; as many rings as there are groups in it share the way out. */
     int inside = ranks_in_domain(f, g);
     double domains = (double)g.n / inside;
-    double out = f->domain_out * inside / f->domain / (1 + f->spread_loss * log2(domains));
+    double out = f->domain_out * inside / f->domain / (1 + f->spread_loss * doublings(domains));
     return inside > 1 ? smaller(inner, out) : out;
 }
 
@@ -167,9 +167,9 @@ double fabric_latency(const struct fabric *f, struct group g)
     if (g.n < 2)
         return 0;
     int inside = ranks_in_domain(f, g);
-    double latency = f->inner_latency * (inside > 1 ? 1 + 0.25 * log2(inside) : 0);
+    double latency = f->inner_latency * (inside > 1 ? 1 + 0.25 * doublings(inside) : 0);
     if (leaves_domain(f, g))
-        latency += f->outer_latency * log2((double)g.n / inside + 1);
+        latency += f->outer_latency * doublings((double)g.n / inside + 1);
     return latency;
 }
 

@@ -6,6 +6,9 @@
 #ifndef SUANPAN_PLANNER_TRAINING_JOB_H
 #define SUANPAN_PLANNER_TRAINING_JOB_H
 
+#include <math.h>
+#include <string.h>
+
 #include "planner/training/training_constants.h"
 
 /* fmax and fmin for the search's inner loops, where a call costs more than the comparison; no NaN stands there. */
@@ -17,6 +20,15 @@ static inline double larger(double a, double b)
 static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* log2, at no cost for the powers of two that most groups of ranks are. */
+static inline double doublings(double n)
+{
+    const unsigned long long mantissa = (1ULL << 52) - 1;
+    unsigned long long bits;
+    memcpy(&bits, &n, sizeof bits);
+    return n >= 1 && (bits & mantissa) == 0 ? (double)(bits >> 52) - 1023 : log2(n);
 }
 
 struct job {

@@ -197,7 +197,7 @@ static int reference_layout(const struct job *j, const struct layout *l, struct 
 {
     struct fabric f;
     fabric_resolve(j, &f);
-    return search_layout(j, &f, l, ret, err);
+    return search_best_layout(j, &f, l, ret, err);
 }
 
 static int speed_reading(const struct training_request *q, struct bench *b, struct scales *to, struct reading *r,
@@ -261,10 +261,16 @@ static void fit_network(struct job *j, const struct layout *l, double speedup, d
     if (job_on_nodes(j, l != NULL ? l : &open, 2, &two, &together) != 0)
         return;
     const double wanted = *alone_tokens_per_s * speedup;
+    const struct candidate *best = &together.best;
+    struct compute kernels; /* know no network */
+    compute_micro_batch(&two, &best->cut, &kernels);
     for (int i = 0; i < 14; i++) {
         struct step s;
+        struct fabric f;
         two.network_scale = sqrt(low * high);
-        if (modelled_rate(&two, &together.best.cut, &together.best.memory, &s) < wanted)
+        fabric_resolve(&two, &f);
+        step_with(&two, &f, &best->cut, &best->memory, &kernels, &s);
+        if (s.tokens_per_s < wanted)
             low = two.network_scale;
         else
             high = two.network_scale;

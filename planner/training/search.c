@@ -311,8 +311,8 @@ static bool by_replicas(const struct job *j, const struct layout *l)
     return j->frozen && l->tp <= 1 && l->pp <= 1 && l->cp <= 1;
 }
 
-int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
-                  struct err *err)
+static int search(const struct job *j, const struct fabric *f, const struct layout *wanted, bool best_only,
+                  struct found *ret, struct err *err)
 {
     static const struct layout open = {0};
     const struct layout *l = wanted != NULL ? wanted : &open;
@@ -322,6 +322,7 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
                      .f = f,
                      .w = l,
                      .found = &found,
+                     .best_only = best_only,
                      .usable = shape_usable_bytes(&j->shape) * j->k->usable_share,
                      .offload = OFFLOAD_NONE};
     w.whole = w.usable;
@@ -344,4 +345,16 @@ int search_layout(const struct job *j, const struct fabric *f, const struct layo
         step_time(j, f, &found.second.cut, &found.second.memory, &found.second.step);
     *ret = found;
     return 0;
+}
+
+int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
+                  struct err *err)
+{
+    return search(j, f, wanted, false, ret, err);
+}
+
+int search_best_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
+                       struct err *err)
+{
+    return search(j, f, wanted, true, ret, err);
 }

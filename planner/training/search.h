@@ -23,5 +23,8 @@ struct found {
 /* Deterministic, bounded. `wanted` may be NULL. ERR_INVALID when no layout of this shape agrees with what is wanted. */
 int search_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
                   struct err *err);
+/* The same best, without the second: fewer layouts are looked at. */
+int search_best_layout(const struct job *j, const struct fabric *f, const struct layout *wanted, struct found *ret,
+                       struct err *err);
 
 #endif

@@ -25,12 +25,12 @@ void search_keep(struct walk *w, const struct candidate *c)
 {
     struct found *f = w->found;
     if (f->evaluated == 0 || better(c, &f->best)) {
-        if (f->evaluated > 0 && !same_cut(&c->cut, &f->best.cut)) {
+        if (f->evaluated > 0 && !w->best_only && !same_cut(&c->cut, &f->best.cut)) {
             f->second = f->best;
             f->has_second = true;
         }
         f->best = *c;
-    } else if (!same_cut(&c->cut, &f->best.cut) && (!f->has_second || better(c, &f->second))) {
+    } else if (!w->best_only && !same_cut(&c->cut, &f->best.cut) && (!f->has_second || better(c, &f->second))) {
         f->second = *c;
         f->has_second = true;
     }
@@ -47,7 +47,7 @@ static void ease_recompute(struct walk *w, const struct memory_held *h, struct c
     struct cut full = *c;
     struct memory full_memory;
     full.recompute = RECOMPUTE_FULL;
-    cut_derive(j, &full);
+    cut_derive_recompute(j, &full);
     memory_with(j, &full, h, &full_memory);
     w->least = smaller(w->least, full_memory.total);
     double share = (m->total - w->usable) / larger(1, m->total - full_memory.total);
@@ -60,7 +60,7 @@ static void ease_recompute(struct walk *w, const struct memory_held *h, struct c
         return;
     }
     c->recompute = RECOMPUTE_SELECTIVE;
-    cut_derive(j, c);
+    cut_derive_recompute(j, c);
     /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
     c->recompute_share = smaller(most, c->stack == STACK_PARALLEL ? share * share : share);
     c->store_share = 1 - share;
@@ -108,29 +108,38 @@ static void time_candidate(struct walk *w, int micro, struct candidate *k)
     step_with(w->j, w->f, &k->cut, &k->memory, &s->compute[micro], &k->step);
 }
 
+/* What a layout has to beat to be kept. NULL: nothing yet. */
+static const struct candidate *least_kept(const struct walk *w)
+{
+    const struct found *f = w->found;
+    if (w->best_only)
+        return f->evaluated > 0 ? &f->best : NULL;
+    return f->has_second ? &f->second : NULL;
+}
+
 /* What a cut holds before its first token is more than the card has, and more than what is kept for want of better. */
 static bool hopeless(const struct walk *w, const struct memory_held *h)
 {
     const struct found *f = w->found;
+    const struct candidate *kept = least_kept(w);
     const double least = h->least * (1 - 1e-9); /* summed in another order than the totals */
-    if (!f->has_second || least <= w->usable || (least <= w->whole && w->least > w->whole))
+    if (kept == NULL || least <= w->usable || (least <= w->whole && w->least > w->whole))
         return false;
-    return f->second.fits || (!f->best.fits && least >= larger(f->best.memory.total, f->second.memory.total)) ||
-           (f->best.fits && least >= f->second.memory.total);
+    return kept->fits || (least >= kept->memory.total && (f->best.fits || least >= f->best.memory.total));
 }
 
 /* Not with the fastest kernels and the least traffic would it be kept, nor would a larger micro-batch. */
 static bool outrun(struct walk *w, const struct cut *c)
 {
-    const struct found *f = w->found;
-    if (!f->has_second || !f->second.fits)
+    const struct candidate *best = &w->found->best, *kept = least_kept(w);
+    if (kept == NULL || !kept->fits)
         return false;
     struct step_ideal *i = &w->ideal[c->stack];
     if (i->tp != c->tp || i->cp != c->cp || i->ep != c->ep)
         step_ideal_of(w->j, w->f, c, i);
-    double best = f->best.step.tokens_per_s;
+    const double fastest = best->step.tokens_per_s;
     return step_most(w->j, w->f, c, i) <
-           (same_cut(c, &f->best.cut) ? best : smaller(best, f->second.step.tokens_per_s));
+           (same_cut(c, &best->cut) ? fastest : smaller(fastest, kept->step.tokens_per_s));
 }
 
 bool search_hopeless(const struct walk *w, const struct cut *c)

@@ -24,6 +24,7 @@ struct walk {
     const struct layout *w;
     struct found *found;
     double usable, whole; /* bytes a layout may take, and those of the whole card */
+    bool best_only;       /* nobody asks for the second */
     enum offload offload;
     bool free_members; /* members the caller left open are searched, not left at one */
     bool replicas;     /* nothing is cut but states: tensor, context and pipeline degrees stay at one */

@@ -154,7 +154,7 @@ static double nodes_spanned(const struct job *j, const struct cut *c)
 static double skew_share(const struct job *j, const struct fabric *f, const struct cut *c)
 {
     double spanned = nodes_spanned(j, c);
-    return (spanned > 1 ? f->leave_share + j->k->node_skew * log2(spanned) : 0) + f->rank_skew;
+    return (spanned > 1 ? f->leave_share + j->k->node_skew * doublings(spanned) : 0) + f->rank_skew;
 }
 
 static double optimizer_seconds(const struct job *j, const struct fabric *f, const struct cut *c,
