@@ -198,8 +198,12 @@ int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t tim
     for (size_t r = 0; r < c->tariff.n_rates; r++) {
         if (m->permits[r] == 0 && m->hours[r] == 0)
             continue;
-        use_add(&c->uses[r][SECTION_INFERENCE_RESERVE], PHASE_SERVE, m->permits[r] * times, m->hours[r] * times);
-        c->permits[r] += m->permits[r] * times;
+        int64_t permits, hours;
+        if (__builtin_mul_overflow(m->permits[r], times, &permits) ||
+            __builtin_mul_overflow(m->hours[r], times, &hours) || permits > INT64_MAX / 4 || hours > INT64_MAX / 4)
+            return -1;
+        use_add(&c->uses[r][SECTION_INFERENCE_RESERVE], PHASE_SERVE, permits, hours);
+        c->permits[r] += permits;
         if (m->permits[r] > 0)
             bill_hold(c->bill, deposit_of(&c->rates[r], times));
     }

@@ -40,19 +40,27 @@ int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica
  * outlasts. What the supplier holds back is held back once. */
 enum { STRETCH_DAYS = 3650 };
 
-/* So many of one SKU that work full days one after another, and what is left on the last. */
-static int cover_stretch(struct cover *c, double hours, int units)
+/* So many of one SKU that work full days one after another, and what is left on the last: whole stretches are alike, so
+ * that work for centuries costs no more to reckon than work for ten years. */
+static int cover_stretch(struct cover *c, const struct reserve_hours *h, double hours, int units)
 {
+    enum { FULL_DAY_MILLI = 24000 };
     struct tariff_day days[STRETCH_DAYS];
-    for (bool goes_on = false; units > 0 && hours > 1e-9; goes_on = true) {
-        size_t n = 0;
-        for (; n < STRETCH_DAYS && hours > 1e-9; n++, hours -= 24)
-            days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
-        const int64_t deposit = c->bill->deposit;
-        if (cover_level(c, days, n, 0, units) != 0)
-            return -1;
-        c->bill->deposit = goes_on ? deposit : c->bill->deposit;
-    }
+    const double whole = units > 0 ? floor(hours / (24.0 * STRETCH_DAYS)) : 0;
+    size_t n = 0;
+    if (whole * units > (double)INT64_MAX / 2)
+        return -1;
+    if (whole >= 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, units, h->memos) != 0)
+        return -1;
+    const int64_t deposit = c->bill->deposit;
+    if (whole > 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, (int64_t)(whole - 1) * units, h->memos) != 0)
+        return -1;
+    hours -= whole * 24 * STRETCH_DAYS;
+    for (; units > 0 && n < STRETCH_DAYS && hours > 1e-9; n++, hours -= 24)
+        days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
+    if (cover_level(c, days, n, 0, units) != 0)
+        return -1;
+    c->bill->deposit = whole >= 1 ? deposit : c->bill->deposit;
     return 0;
 }
 
@@ -78,7 +86,7 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
     bill_start(bill);
     cover_start(&cover, o, by_card, NULL, bill);
     if (cover_equal(&cover, &h, h.base_milli, base) != 0 || cover_equal(&cover, &h, h.peak_milli, units - base) != 0 ||
-        cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
+        cover_stretch(&cover, &h, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
         cover_end(&cover) != 0 || bill->failed)
         return -1;
     return bill_sum(bill, ret_net, ret_tax);

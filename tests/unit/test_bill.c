@@ -3,6 +3,7 @@
 
 #include "base/money.h"
 #include "planner/costing/costing.h"
+#include "planner/reserve/reserve_try.h"
 #include "tests/support/small_market.h"
 #include "tests/support/test_catalog.h"
 
@@ -40,6 +41,33 @@ Test(bill, a_contingency_past_int64_is_refused)
         e->quantity = cases[i].quantity;
         cr_expect_eq(costing_bill(&b->day, d, &s, NULL, &bill), cases[i].answer, "%g", cases[i].quantity);
     }
+    arena_free(arena);
+    test_catalog_free(c);
+}
+
+/* Work that nobody waits for is billed a stretch after another: as many stretches cost as many times one, and centuries
+ * of it are reckoned at once. */
+Test(bill, work_of_centuries_is_so_many_times_that_of_a_stretch, .timeout = 10)
+{
+    enum { STRETCH_HOURS = 3650 * 24, UNITS = 3 };
+    struct catalog *c = small_market();
+    struct arena *arena = arena_new(16 << 20);
+    struct workload w = small_workload(c);
+    struct build *b = small_build(c, &w, arena);
+    const struct offer *o = market_offer(&b->market, catalog_sku(c, "idc-a100"), NULL);
+    const struct reserve_hours h = {30, 24000, 24000, b->covers};
+    const double hours[] = {STRETCH_HOURS, 100.5, 4.0 * STRETCH_HOURS + 100.5};
+    int64_t net[3], tax;
+    struct bill bill;
+    for (int i = 0; i < 3; i++) {
+        const struct reserve_batch batch = {.units = UNITS, .cards = 8, .hours = hours[i]};
+        cr_assert_eq(reserve_bill(o, false, h, 0, 0, &batch, &bill, &net[i], &tax), 0);
+    }
+    cr_expect_eq(net[2], 4 * net[0] + net[1]);
+    const struct reserve_batch many = {.units = 1000, .cards = 8, .hours = 1e9};
+    const struct reserve_batch too_many = {.units = 1000000, .cards = 8, .hours = 1e15};
+    cr_expect_eq(reserve_bill(o, false, h, 0, 0, &many, &bill, &net[0], &tax), 0);
+    cr_expect_eq(reserve_bill(o, false, h, 0, 0, &too_many, &bill, &net[0], &tax), -1);
     arena_free(arena);
     test_catalog_free(c);
 }
