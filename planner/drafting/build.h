@@ -58,6 +58,18 @@ struct day_cost {
     int64_t net;
 };
 
+/* What an extra costs at a provider (extras.c), where it was asked last. */
+enum { UNIT_PRICES = 128 };
+struct unit_price {
+    const struct provider *at; /* NULL = free */
+    const char *id;
+    enum price_subject subject;
+    enum price_unit unit;
+    bool sold;
+    const struct price *price;
+    int64_t micros;
+};
+
 struct cover_memo;
 struct physics_store;
 
@@ -100,6 +112,7 @@ struct build {
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
+    struct unit_price unit_prices[UNIT_PRICES];
     struct cover_memo *covers;          /* of the service's days */
     const struct sizing_entry *sizings; /* newest first */
     bool lean;                          /* a re-plan inside a plan: fewer candidates, no take-away */

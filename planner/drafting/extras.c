@@ -19,15 +19,40 @@ static struct draft_extra *add_priced(struct draft *d, enum section section, enu
     return e;
 }
 
+/* By numbers, not by addresses of text: the same request takes the same way. */
+static size_t place_of(const struct build *b, enum price_subject subject, const char *id, const struct provider *at,
+                       enum price_unit unit)
+{
+    size_t h = (size_t)(at - b->catalog->providers) * 31 + (size_t)subject;
+    h = h * 31 + (size_t)unit;
+    return (h * 31 + (id != NULL ? (size_t)(unsigned char)id[0] : 0)) % UNIT_PRICES;
+}
+
+/* As offer_unit_price, of what was asked before from memory: every candidate of a provider asks for the same. */
+static int unit_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
+                      enum price_unit unit, const struct price **ret_price, int64_t *ret_micros)
+{
+    struct unit_price *u = &b->unit_prices[place_of(b, subject, id, at, unit)];
+    if (u->at != at || u->id != id || u->subject != subject || u->unit != unit) {
+        *u = (struct unit_price){.at = at, .id = id, .subject = subject, .unit = unit};
+        u->sold = offer_unit_price(&b->day, subject, id, at, unit, &u->price, &u->micros) == 0;
+    }
+    if (!u->sold)
+        return -1;
+    *ret_price = u->price;
+    *ret_micros = u->micros;
+    return 0;
+}
+
 /* A monthly price of a subject by the node or flat; quantity is what one month takes of it. */
 static bool month_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
                         int nodes, const struct price **price, int64_t *micros, double *quantity)
 {
     *quantity = nodes;
-    if (offer_unit_price(&b->day, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
+    if (unit_price(b, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
         return true;
     *quantity = 1;
-    return offer_unit_price(&b->day, subject, id, at, UNIT_MONTH, price, micros) == 0;
+    return unit_price(b, subject, id, at, UNIT_MONTH, price, micros) == 0;
 }
 
 static int add_fabric(struct build *b, struct draft *d, const struct draft_group *g)
@@ -70,7 +95,7 @@ static const struct storage *cheapest_storage(struct build *b, const struct prov
         const struct storage *s = &b->catalog->storages[i];
         const struct price *price;
         int64_t micros;
-        if (s->local || offer_unit_price(&b->day, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
+        if (s->local || unit_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
             continue;
         bool better = best == NULL || (want_parallel && s->parallel && !best->parallel) ||
                       ((!want_parallel || s->parallel == best->parallel) && micros < *ret_micros);
@@ -128,8 +153,8 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     int64_t gb_micros = 0, mbps_micros = 0;
     if (!(gb > 0))
         return 0;
-    bool has_gb = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
-    bool has_mbps = offer_unit_price(&b->day, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
+    bool has_gb = unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
+    bool has_mbps = unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
     double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
     if (!has_gb && !has_mbps && !stated)
         return 0;
