@@ -53,14 +53,6 @@ static struct serving scaled(const struct serving *load, double factor, bool spa
     return s;
 }
 
-/* Whole nodes for replicas that never leave theirs, or single cards. */
-static int units_for(const struct offer *o, bool by_card, const struct serving_sizing *s)
-{
-    const int node = o->sku->gpus_per_node, each = s->gpus_per_replica > 0 ? s->gpus_per_replica : 1;
-    const int usable = each <= node ? node / each * each : node;
-    return by_card ? s->gpus : (s->gpus + usable - 1) / usable;
-}
-
 static int bill_part(const struct build *b, struct part *p, double hours_per_day)
 {
     const struct reserve_batch none = {.requests = 0};
@@ -115,7 +107,7 @@ static int place(struct build *b, const struct offer *const *offers, size_t n, c
         if (build_sizing(b, p.offer->sku, load, &p.sizing, err) || !p.sizing.feasible)
             continue;
         tried++;
-        p.units = units_for(p.offer, p.by_card, &p.sizing);
+        p.units = reserve_units(p.offer, p.by_card, p.sizing.gpus, p.sizing.gpus_per_replica);
         if (!exceeds(b, &p) && bill_part(b, &p, hours_per_day) == 0 && (!best->offer || p.net < best->net))
             *best = p;
     }
@@ -185,6 +177,8 @@ static int add_draft(struct build *b, const struct dedicated_line *line, const s
     d->estimate = &reserve->sizing.at_peak;
     d->shape = build_shape(b, home->offer->sku, cards > 0 ? cards : 1, 1, NULL);
     struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_SERVE, PHASE_SERVE);
+    if (!x)
+        return -1;
     x->item = line->id;
     x->price = price;
     x->unit = unit;

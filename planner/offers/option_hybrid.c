@@ -372,7 +372,7 @@ static int add_pair(struct build *b, struct hybrid_pair *p, const struct hybrid_
         return 0;
     if (tried > 1)
         note_num(note_add(&d->reasons, "hybrid_splits_tried"), "splits", tried);
-    return batch_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return batch_keep(b, out, d, err);
 }
 
 static void refuse_burst(struct build *b, const char *why)

@@ -161,7 +161,7 @@ static int add_draft(struct build *b, struct option_list *out, const struct use 
     say_conditions(b, d, t, &chain, cap_h);
     if (extras_standard(b, d))
         return 0;
-    return batch_keep(b, out, d) ? err_set(err, ERR_NOMEM, "options do not fit") : 0;
+    return batch_keep(b, out, d, err);
 }
 
 /* How far the best shape of a centre misses its cards' memory, GB. */

@@ -65,8 +65,8 @@ int walk_keep(struct walk *w, const struct walk_rules *r, struct option_list *ou
             candidate_reasons(w->b, c, d);
         if (r->say != NULL)
             r->say(w, c, d);
-        if (batch_keep(w->b, out, d) != 0)
-            return err_set(w->err, ERR_NOMEM, "no room for options");
+        if (batch_keep(w->b, out, d, w->err) != 0)
+            return -1;
     }
     return 0;
 }

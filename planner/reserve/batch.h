@@ -32,7 +32,8 @@ double batch_in_service(const struct build *b, const struct reserve_plan *r, con
 /* Machines and hours for so many requests in at most `days` days; ret has its rate already. */
 void batch_spread(const struct offer *o, bool by_card, double requests, size_t days, struct reserve_batch *ret);
 
-/* As build_keep, of a draft with a reserve of its own in which what can wait runs in the idle hours of its machines. */
-int batch_keep(struct build *b, struct option_list *l, struct draft *d);
+/* As build_keep, of a draft with a reserve of its own in which what can wait runs in the idle hours of its machines. -1
+ * with *err filled: ERR_NOMEM, or ERR_RANGE where the rest of the bill leaves the range of amounts. */
+int batch_keep(struct build *b, struct option_list *l, struct draft *d, struct err *err);
 
 #endif

@@ -163,8 +163,9 @@ static int place(struct build *b, struct draft *d, struct err *err)
     return 0;
 }
 
-int batch_keep(struct build *b, struct option_list *l, struct draft *d)
+int batch_keep(struct build *b, struct option_list *l, struct draft *d, struct err *err)
 {
-    struct err err;
-    return place(b, d, &err) != 0 ? -1 : build_keep(b, l, d);
+    if (place(b, d, err) != 0)
+        return -1;
+    return build_keep(b, l, d) != 0 ? err_set(err, ERR_NOMEM, "no room for options") : 0;
 }
