@@ -81,7 +81,7 @@ static double team_gap(const struct build *b, const struct draft *d)
     double nodes = d->kind == KIND_SINGLE_MACHINE ? 0.5 : fmax(2, d->groups[d->train_group].units);
     double cluster = fmin(1, (log2(nodes) + 1) / (ability + 1));
     const struct gpu *gpu = d->groups[d->train_group].offer->sku->gpu;
-    bool ported = strcmp(gpu->vendor, "NVIDIA") == 0 || b->measured_gpu == gpu;
+    bool ported = gpu_runs_cuda(gpu) || b->measured_gpu == gpu;
     return ported ? cluster : fmax(cluster, b->a.port_gap);
 }
 

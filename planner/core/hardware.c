@@ -78,6 +78,11 @@ int inter_link_parse(const char *name, enum inter_link *ret)
     return 0;
 }
 
+bool gpu_runs_cuda(const struct gpu *g)
+{
+    return strcmp(g->vendor, "NVIDIA") == 0;
+}
+
 int shape_gpus(const struct shape *s)
 {
     return s->gpus_per_node * s->nodes;

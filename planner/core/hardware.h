@@ -84,6 +84,9 @@ struct shape {
     double storage_gb_s;        /* shared storage read rate of the whole job; 0 = not stated (never a bottleneck) */
 };
 
+/* Runs the software that most projects are written for; elsewhere a project has to be moved first. */
+bool gpu_runs_cuda(const struct gpu *g);
+
 int shape_gpus(const struct shape *s);
 /* Member by member, the card by identity. */
 bool shape_same(const struct shape *a, const struct shape *b);

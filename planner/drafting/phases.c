@@ -2,7 +2,6 @@
 #include "planner/drafting/phases.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/money.h"
 #include "planner/costing/cover.h"
@@ -163,7 +162,7 @@ static int add_migrate(struct build *b, struct draft *d, int train_group, int tr
 static void add_port_effort(struct build *b, struct draft *d)
 {
     const struct gpu *gpu = d->groups[d->train_group].offer->sku->gpu;
-    if (strcmp(gpu->vendor, "NVIDIA") == 0 || b->measured_gpu == gpu || !(b->a.port_debug_factor > 1))
+    if (gpu_runs_cuda(gpu) || b->measured_gpu == gpu || !(b->a.port_debug_factor > 1))
         return;
     for (int i = 0; i < d->n_steps; i++)
         if (d->steps[i].phase == PHASE_DEVELOP)

@@ -2,7 +2,6 @@
 #include "planner/offers/candidate.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "planner/costing/costing.h"
 #include "planner/drafting/extras.h"
@@ -203,7 +202,7 @@ void candidate_reasons(struct build *b, const struct candidate *c, struct draft 
         note_text(note_add(&d->warnings, "desensitise_before"), "provider", c->offer->sku->provider->id);
     else if (b->workload->constraints.data_sensitive)
         note_text(note_add(&d->reasons, "data_stays"), "provider", c->offer->sku->provider->id);
-    if (strcmp(c->offer->sku->gpu->vendor, "NVIDIA") != 0)
+    if (!gpu_runs_cuda(c->offer->sku->gpu))
         note_text(note_text(note_add(&d->warnings, "other_software"), "gpu", c->offer->sku->gpu->name), "vendor",
                   c->offer->sku->gpu->vendor);
     if (c->estimate->confidence == CONF_MEASURED)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "planner/offers/candidate.h"
 
@@ -69,7 +68,7 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
     *ret = (struct guess){.gpu = gpu, .cost = INFINITY};
     ret->min_cards = (int)fmin(1e6, fmax(1, ceil(state / usable / nodes)));
     double cramped = ret->min_cards > GUESS_CARDS_MAX ? (double)ret->min_cards / GUESS_CARDS_MAX : 1;
-    const double share = strcmp(gpu->vendor, "NVIDIA") == 0 ? 0.45 : 0.35; /* of the peak that a run reaches, about */
+    const double share = gpu_runs_cuda(gpu) ? 0.45 : 0.35; /* of the peak that a run reaches, about */
     for (int cards = 1; cards <= GUESS_CARDS_MAX; cards *= 2) {
         double hours = flops / (peak * share * 1e12 * cards * nodes) / 3600 * cramped * cramped;
         double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / 720));
