@@ -2,10 +2,11 @@
 #include "planner/advice/effort.h"
 
 enum {
-    LEAST = 10,
+    LEAST = 30,
     RECKONED = 1,
     ASKED = 1, /* a shape, whoever estimated it */
-    SIZED = 24,
+    SIZED = 18,
+    PAID = 6, /* a service on a machine, to the end of its months */
     ANSWERED = 5,
     SAMPLED = 10,
     SAID = 80 /* an option with its launch, its checklist and its bytes */
@@ -34,7 +35,7 @@ static int of_search(const struct build *b)
 int effort_of_contest(const struct build *b, int searched)
 {
     return LEAST + RECKONED * b->n_reckoned + ASKED * b->n_physics + of_search(b) * searched / 2 + SIZED * b->n_sized +
-           ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+           PAID * b->n_sizings + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
 int effort_of_plan(const struct build *b, int searched)

@@ -15,7 +15,7 @@
 
 enum {
     WALKS_MAX = 2 * LEVERS_MAX,
-    EFFORT_MAX = 2550, /* of the whole plan */
+    EFFORT_MAX = 2760, /* of the whole plan */
     STEPS = 25,
     SCRATCH_BYTES = 64 << 20
 };
