@@ -226,10 +226,11 @@ static int speed_reading(const struct training_request *q, struct bench *b, stru
     return 0;
 }
 
-/* The batch that so many nodes take of it; 0 = not stated. */
+/* The batch of the two-node test: the job's on both nodes, half of it on one; 0 = not stated. It does not depend on how
+ * many nodes the job will have, so that one reading gives a network one speed. */
 static int batch_on(const struct job *j, int nodes)
 {
-    return j->global_batch > 0 ? (int)fmin(1e9, (double)j->global_batch * nodes / j->shape.nodes) : j->global_batch;
+    return j->global_batch > 0 ? (int)fmax(1, (double)j->global_batch * nodes / 2) : j->global_batch;
 }
 
 /* The job on so many nodes of its own and the layout it would run with there. -1: nowhere. */
