@@ -134,7 +134,7 @@ const columns = [
 function table(options) {
   const body = h('tbody', {});
   const draw = (list) => body.replaceChildren(...list.map((o) => h('tr', {}, columns.map(([id, value, show]) =>
-    h('td', { class: typeof value(o) === 'number' ? 'num' : id === 'title' ? '' : 'whole' }, (show ?? value)(o))))));
+    h('td', { class: typeof value(o) === 'number' ? 'num' : id === 'title' ? 'title' : 'whole' }, (show ?? value)(o))))));
   draw(options);
   const heads = columns.map(([id, value]) => {
     const th = h('th', { scope: 'col', class: typeof value(options[0]) === 'number' ? 'num' : '', 'aria-sort': id === 'rank' ? 'ascending' : null });
