@@ -11,9 +11,6 @@
 enum { KNOTS = 7 };
 enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */
 
-/* The 90th percentile of the standard normal distribution: half an 80 % band. */
-static const double Z90 = 1.2815515655446004;
-
 struct samples {
     double normal[SOBOL_POINTS];
     uint8_t common[DIM_OWN][SOBOL_POINTS];
@@ -116,7 +113,7 @@ static struct queue queue_of(const struct draft *d)
 {
     if (d->queue_jobs <= 0 || !(d->queue_median_h > 0) || d->queue_p90_h <= d->queue_median_h)
         return (struct queue){0, 0};
-    double one = log(d->queue_p90_h / d->queue_median_h) / Z90;
+    double one = log(d->queue_p90_h / d->queue_median_h) / NORMAL_P90;
     double mean = d->queue_median_h * exp(one * one / 2) * d->queue_jobs;
     double variance = (exp(one * one) - 1) / d->queue_jobs; /* of the sum, relative to its mean squared */
     return (struct queue){mean, sqrt(log(1 + variance))};
@@ -145,20 +142,20 @@ static void prepare(const struct build *b, const struct draft *d, struct option_
     double overhead = d->estimate != NULL && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
     double net = (double)d->base->net;
     o->queue = queue_of(d);
-    o->log_fast = log(o->bands.speed_low) / Z90;
-    o->log_slow = log(o->bands.speed_high) / Z90;
+    o->log_fast = log(o->bands.speed_low) / NORMAL_P90;
+    o->log_slow = log(o->bands.speed_high) / NORMAL_P90;
     o->speed_common = sqrt(b->a.speed_common_share);
     o->speed_own = sqrt(1 - b->a.speed_common_share);
-    o->price_common = sqrt(b->a.price_common_share) * o->bands.price / Z90;
-    o->price_own = sqrt(1 - b->a.price_common_share) * o->bands.price / Z90;
-    o->failures = fmax(0, overhead) * b->a.failure_band / Z90;
+    o->price_common = sqrt(b->a.price_common_share) * o->bands.price / NORMAL_P90;
+    o->price_own = sqrt(1 - b->a.price_common_share) * o->bands.price / NORMAL_P90;
+    o->failures = fmax(0, overhead) * b->a.failure_band / NORMAL_P90;
     o->machines = net > 0 ? (double)d->base->machines_net / net : 0;
     o->tax = net > 0 ? (double)d->base->tax / net : 0;
 }
 
 static double load_at(const struct build *b, double z)
 {
-    return z < 0 ? 1 - (1 - b->a.load_low) * -z / Z90 : 1 + (b->a.load_high - 1) * z / Z90;
+    return z < 0 ? 1 - (1 - b->a.load_low) * -z / NORMAL_P90 : 1 + (b->a.load_high - 1) * z / NORMAL_P90;
 }
 
 static void sample_point(const struct build *b, const struct draft *d, const struct option_sample *o, int i,
@@ -349,7 +346,7 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
     for (size_t j = 0; j < l->n; j++) {
         const struct draft *d = l->items[j];
         struct option_sample o = {.s = &s, .bands = uncertainty_bands(b, d)};
-        double far = s.normal[SOBOL_POINTS - 1] / Z90;
+        double far = s.normal[SOBOL_POINTS - 1] / NORMAL_P90;
         prepare(b, d, &o);
         if (settled(b, l->items[j], &o, s.normal[SOBOL_POINTS - 1]))
             continue;

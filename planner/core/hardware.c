@@ -5,8 +5,6 @@
 
 #include "planner/core/names.h"
 
-#define GIB 1073741824.0
-
 static const char *const CLASSES[GPU_CLASS_COUNT] = {
     [GPU_CLASS_OTHER] = "other",
     [GPU_VOLTA] = "volta",
@@ -103,7 +101,7 @@ bool shape_same(const struct shape *a, const struct shape *b)
 
 double shape_usable_bytes(const struct shape *s)
 {
-    double usable = s->gpu->usable_gib * GIB;
+    double usable = s->gpu->usable_gib * BYTES_PER_GIB;
     if (s->gpu_memory_gb > 0 && s->gpu->memory_gb > 0)
         usable *= s->gpu_memory_gb / s->gpu->memory_gb;
     return usable;

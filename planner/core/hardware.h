@@ -28,6 +28,8 @@ enum gpu_class {
 const char *gpu_class_name(enum gpu_class c); /* "hopper" */
 int gpu_class_parse(const char *name, enum gpu_class *ret);
 
+#define BYTES_PER_GIB 1073741824.0
+
 struct gpu {
     const char *id;   /* "a100-sxm4-80g", as the API uses it */
     const char *name; /* "A100-80G-SXM4" */
@@ -39,6 +41,9 @@ struct gpu {
     double mem_bw_gb_s;
     double bf16_tflops, fp16_tflops, fp8_tflops, fp4_tflops, int8_tops, fp32_tflops, tf32_tflops;
     double link_gb_s_bidir; /* card-to-card link, total of both directions; 0 = none */
+    bool through_host;      /* may not reach other cards directly: every byte goes through host memory (GeForce) */
+    bool link_mesh;         /* its link joins every card of a board to every other, without a switch */
+    bool coherent_host;     /* soldered to its own processor by a coherent link (Grace) */
     int pcie_gen;           /* 3, 4, 5; 0 = not known */
     double tdp_w;
     int year;

@@ -11,6 +11,9 @@
 #include "planner/costing/reserve_plan.h"
 #include "planner/market/offer.h"
 
+#define NORMAL_P90                                                                                                     \
+    1.2815515655446004 /* of a standard normal: queues, speed and price are told by their 10th and 90th */
+
 enum { DRAFT_GROUPS_MAX = 4, DRAFT_STEPS_MAX = 10, DRAFT_EXTRAS_MAX = 24 };
 
 /* Machines of one SKU. A unit is a node, or `cards` cards of a SKU that is sold by the card. */

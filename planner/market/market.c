@@ -125,7 +125,7 @@ static void miss_price(struct market *m, const struct sku *s)
     double machines = s->max_nodes > 1 ? s->max_nodes : 1;
     if (offer_priced(m->day, s))
         return; /* priced, but not for this request: spot, another class */
-    if (m->state_bytes > 4 * s->gpu->usable_gib * 1073741824.0 * s->gpus_per_node * machines)
+    if (m->state_bytes > 4 * s->gpu->usable_gib * BYTES_PER_GIB * s->gpus_per_node * machines)
         return; /* the job could not run there at any price */
     for (size_t i = 0; i < m->unpriced.n; i++)
         if (m->unpriced.items[i].args[2].text == s->gpu->name)

@@ -59,7 +59,7 @@ static void weigh(const struct build *b, int nodes, struct guess *g)
 static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
-    double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * 1073741824.0, month, hour;
+    double peak = peak_tflops(b, gpu), usable = gpu->usable_gib * BYTES_PER_GIB, month, hour;
     if (!market_gpu_allowed(&b->market, gpu) || peak <= 0 || usable <= 0)
         return false;
     market_least(&b->market, g, &month, &hour);

@@ -190,7 +190,7 @@ static bool step_pays(const struct cluster_search *s, int nodes, const struct es
 /* Fewest nodes (a power of two) whose memory might hold the state. */
 static int first_nodes(const struct cluster_search *s, const struct offer *o)
 {
-    double node = o->sku->gpu->usable_gib * 1073741824.0 * o->sku->gpus_per_node;
+    double node = o->sku->gpu->usable_gib * BYTES_PER_GIB * o->sku->gpus_per_node;
     int nodes = 2;
     while (nodes < s->max_nodes && (node * nodes * 4 < build_state_bytes(s->w.b) || nodes * 4 < s->best_nodes))
         nodes *= 2;

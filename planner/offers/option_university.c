@@ -18,9 +18,6 @@
 
 enum { UNIVERSITY_SKUS_MAX = 4 };
 
-/* The 90th percentile of the standard normal distribution. */
-static const double Z90 = 1.2815515655446004;
-
 int university_terms_bind(const struct param_table *params, struct university_terms *ret, struct err *err)
 {
     static const struct param_field fields[] = {
@@ -45,7 +42,7 @@ double university_mean_wait_h(double median_h, double p90_h)
 {
     if (!(median_h > 0))
         return 0;
-    const double sigma = p90_h > median_h ? log(p90_h / median_h) / Z90 : 0;
+    const double sigma = p90_h > median_h ? log(p90_h / median_h) / NORMAL_P90 : 0;
     return median_h * exp(sigma * sigma / 2);
 }
 

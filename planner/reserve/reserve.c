@@ -143,7 +143,7 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     const struct model *m = build_served_model(b);
     double published = m->published_bits > 0 ? fmin(m->published_bits, 8) : 8;
     double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : published;
-    double cards = ceil(m->params * bits / 8 / (gpu->usable_gib * 1073741824.0));
+    double cards = ceil(m->params * bits / 8 / (gpu->usable_gib * BYTES_PER_GIB));
     double all = card * fmax(fmax(cards, 1), least_by_work(b, r, gpu));
     /* A card that works alone on what can wait is worth what it reads a second for its price. */
     return r->serving.batch_share < 1 ? all : all / fmax(gpu->mem_bw_gb_s, 1);

@@ -37,7 +37,7 @@ static size_t on_sale(const struct build *b, const struct reserve_plan *r, const
     for (size_t g = 0; g < b->catalog->n_gpus; g++) {
         double month, hour;
         if (!market_gpu_allowed(&b->market, &b->catalog->gpus[g]) ||
-            bytes > 16 * b->catalog->gpus[g].usable_gib * 1073741824.0)
+            bytes > 16 * b->catalog->gpus[g].usable_gib * BYTES_PER_GIB)
             continue;
         market_least(&b->market, g, &month, &hour);
         if (isfinite(month) || isfinite(hour))

@@ -38,7 +38,7 @@ static struct forward forward_of(const struct replica *r, const struct training 
 static void fill_memory(const struct serving_constants *k, const struct replica *r, const struct forward *f,
                         struct estimate *e)
 {
-    double weights = r->bytes.total, overhead = k->overhead_eager_gib * SERVING_GIB;
+    double weights = r->bytes.total, overhead = k->overhead_eager_gib * BYTES_PER_GIB;
     double batch_tokens = k->batched_tokens_large_card;
     double width = k->prefill_ffn * r->m->intermediate + k->prefill_hidden * r->m->hidden;
     double activation = f->samples ? k->image_activation_share * weights : 2 * batch_tokens * width;

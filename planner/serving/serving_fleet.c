@@ -97,7 +97,7 @@ int fleet_copies(const struct serving_constants *k, const struct demand *d, cons
         return 1;
     const struct serving_memory *m = &c->full.memory;
     double sequences = fmax(1, k->default_min_concurrency);
-    double copy = m->weights + k->shared_card_overhead_gib * SERVING_GIB + m->kv_sequence * sequences;
+    double copy = m->weights + k->shared_card_overhead_gib * BYTES_PER_GIB + m->kv_sequence * sequences;
     double by_memory = floor((m->budget - m->activation - m->overhead) / copy);
     double share = rate / (at->rate * d->rho); /* of a card, by the working replica */
     double by_speed = share > 0 ? floor(1 / share + 1e-9) : by_memory;

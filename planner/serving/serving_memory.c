@@ -79,11 +79,11 @@ static double vllm_overhead(const struct replica *r)
         double buffers = (version < VLLM_LEAN_SAMPLER ? k->non_torch_many_old_gib : k->non_torch_many_gib) - gib;
         /* Nobody cuts a model so small that the buffers outweigh what cutting it sets free. */
         double freed = r->bytes.total - r->bytes.replicated - r->bytes.total / r->tp;
-        gib += fmin(buffers, fmax(0, freed) / SERVING_GIB);
+        gib += fmin(buffers, fmax(0, freed) / BYTES_PER_GIB);
     }
     if (r->engine.version >= VLLM_GRAPHS_INSIDE && r->engine.version_known && !r->engine.eager)
         gib += k->graphs_gib;
-    return gib * SERVING_GIB;
+    return gib * BYTES_PER_GIB;
 }
 
 static void engine_share(const struct replica *r, const struct serving_point *p, struct serving_memory *m)
@@ -98,25 +98,25 @@ static void engine_share(const struct replica *r, const struct serving_point *p,
         return;
     case ENGINE_SGLANG:
     case ENGINE_ATOM:
-        m->overhead = k->overhead_sglang_gib * SERVING_GIB;
+        m->overhead = k->overhead_sglang_gib * BYTES_PER_GIB;
         return;
     case ENGINE_TENSORRT_LLM:
     case ENGINE_LMDEPLOY:
-        m->overhead = k->overhead_compiled_gib * SERVING_GIB;
+        m->overhead = k->overhead_compiled_gib * BYTES_PER_GIB;
         return;
     case ENGINE_TRANSFORMERS:
     case ENGINE_AUTOAWQ:
-        m->overhead = k->overhead_eager_gib * SERVING_GIB;
+        m->overhead = k->overhead_eager_gib * BYTES_PER_GIB;
         return;
     case ENGINE_LLAMA_CPP:
     case ENGINE_EXLLAMAV2:
     case ENGINE_MLC:
-        m->overhead = k->overhead_local_gib * SERVING_GIB;
+        m->overhead = k->overhead_local_gib * BYTES_PER_GIB;
         return;
     case ENGINE_UNSTATED:
         break;
     }
-    m->overhead = k->overhead_unknown_gib * SERVING_GIB + k->overhead_unknown_share * m->weights;
+    m->overhead = k->overhead_unknown_gib * BYTES_PER_GIB + k->overhead_unknown_share * m->weights;
 }
 
 double serving_kv_sequence(const struct replica *r, double tokens, double batched_tokens)

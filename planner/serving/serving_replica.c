@@ -43,7 +43,7 @@ int card_traits_of(const struct serving_constants *k, const struct shape *shape,
     if (card_peaks(g, ret, err) != 0)
         return -1;
     ret->usable = shape_usable_bytes(shape);
-    ret->label = (shape->gpu_memory_gb > 0 ? shape->gpu_memory_gb : g->memory_gb) * SERVING_GIB;
+    ret->label = (shape->gpu_memory_gb > 0 ? shape->gpu_memory_gb : g->memory_gb) * BYTES_PER_GIB;
     if (ret->usable <= 0)
         return err_at(err, ERR_UNSUPPORTED, "/hardware/gpu", "%s: memory_gb is not known", g->id);
     ret->cdna3 = g->gpu_class == GPU_CDNA3 || g->gpu_class == GPU_CDNA2;
@@ -51,8 +51,8 @@ int card_traits_of(const struct serving_constants *k, const struct shape *shape,
     ret->npu = g->gpu_class == GPU_ASCEND;
     ret->hbm = g->memory_type != NULL && strstr(g->memory_type, "HBM") != NULL;
     ret->old_hbm = ret->hbm && (g->gpu_class == GPU_AMPERE || g->gpu_class == GPU_VOLTA || g->gpu_class == GPU_CDNA2);
-    ret->grace = strncmp(g->id, "gb", 2) == 0 || strncmp(g->id, "gh", 2) == 0;
-    ret->large = ret->usable / SERVING_GIB >= k->large_card_gib && ret->f16 >= k->large_card_tflops * 1e12;
+    ret->grace = g->coherent_host;
+    ret->large = ret->usable / BYTES_PER_GIB >= k->large_card_gib && ret->f16 >= k->large_card_tflops * 1e12;
     ret->multicast = g->gpu_class == GPU_HOPPER || g->gpu_class == GPU_BLACKWELL;
     ret->rare = g->gpu_class == GPU_CLASS_OTHER || g->gpu_class == GPU_VOLTA || g->gpu_class == GPU_TURING ||
                 g->gpu_class == GPU_CDNA2 || ret->npu;

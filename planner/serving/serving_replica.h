@@ -11,8 +11,6 @@
 #include "planner/core/workload.h"
 #include "planner/serving/serving_constants.h"
 
-#define SERVING_GIB 1073741824.0
-
 /* Engines of one kind share their overheads; names do not matter, kinds do. */
 enum engine_kind {
     EK_PYTHON,   /* vLLM, SGLang, TGI, MindIE, ATOM: Python scheduler, CUDA graphs */

@@ -27,25 +27,11 @@ static enum intra_link own_pcie(const struct gpu *g)
     return g->pcie_gen >= 5 ? INTRA_PCIE5 : g->pcie_gen == 3 ? INTRA_PCIE3 : INTRA_PCIE4;
 }
 
-/* GeForce cards may not talk to each other directly: every byte goes through host memory. */
-static bool through_host(const struct gpu *g)
-{
-    return g->name != NULL && (strncmp(g->id, "rtx-3", 5) == 0 || strncmp(g->id, "rtx-4090", 8) == 0 ||
-                               strncmp(g->id, "rtx-4080", 8) == 0 || strncmp(g->id, "rtx-5", 5) == 0);
-}
-
 static double pcie_rate(const struct job *j, enum intra_link link)
 {
-    if (through_host(j->gpu))
+    if (j->gpu->through_host)
         return board_rate(j, link);
     return j->k->pcie_server * pcie_raw(link);
-}
-
-/* Instinct and Ascend boards join every card to every other, without a switch between them. */
-static bool is_mesh(const struct gpu *g, enum intra_link link)
-{
-    bool joined = link == INTRA_XGMI || link == INTRA_HCCS;
-    return joined && g->link_type != NULL && strstr(g->link_type, "bridge") == NULL && strcmp(g->link_type, "UB") != 0;
 }
 
 static void resolve_inner(const struct job *j, struct fabric *f)
@@ -61,10 +47,10 @@ static void resolve_inner(const struct job *j, struct fabric *f)
     if (pcie || one_way <= 0) {
         f->inner = f->inner_tp = pcie_rate(j, pcie ? link : own_pcie(g));
         /* Consumer boards feed their cards from fewer lanes than the slot shows. */
-        f->host = smaller(f->host, through_host(g) ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
+        f->host = smaller(f->host, g->through_host ? 2 * board_rate(j, pcie ? link : own_pcie(g)) : f->host);
         return;
     }
-    f->mesh = is_mesh(g, link);
+    f->mesh = g->link_mesh && (link == INTRA_XGMI || link == INTRA_HCCS);
     double share = f->mesh ? j->k->mesh_share : j->k->nvlink_share;
     f->inner = one_way * share;
     f->inner_tp = one_way * smaller(share, j->k->nvlink_tp_share);

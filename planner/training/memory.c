@@ -11,7 +11,6 @@
 
 #include "planner/training/training.h"
 
-#define GIB 1073741824.0
 #define HALF 2.0
 #define FULL 4.0
 
@@ -279,7 +278,7 @@ void memory_hold(const struct job *j, const struct cut *c, struct memory_held *r
     double trained = j->frozen ? j->adapter_params : j->params;
     double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
     ret->checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
-    ret->runtime = GIB * runtime_gb(j);
+    ret->runtime = BYTES_PER_GIB * runtime_gb(j);
     ret->least = ret->runtime + held_bytes(j, &ret->first.states);
     if (c->pp > 1)
         ret->least = larger(ret->least, ret->runtime + held_bytes(j, &ret->last.states));

@@ -24,7 +24,7 @@ Test(serving_regularities, usable_memory_is_not_the_label)
         struct card_traits c;
         struct err err;
         cr_assert_eq(card_traits_of(constants(), &shape, &c, &err), 0);
-        near(c.usable / SERVING_GIB, rows[i].gib, 1.012, rows[i].gpu);
+        near(c.usable / BYTES_PER_GIB, rows[i].gib, 1.012, rows[i].gpu);
     }
 }
 
@@ -58,7 +58,8 @@ Test(serving_regularities, weights_by_quantisation)
     near(answer(awq).serving.weights_gb * 1e9, (m.params - vocab) * 4.25 / 8 + vocab * 2, 1.001, "AWQ");
 }
 
-/* Nothing stated: what the maker publishes. DeepSeek-V3 in 8 bits is 688 GB with its vocabulary, gpt-oss-120b 66 GiB. */
+/* Nothing stated: what the maker publishes. DeepSeek-V3 in 8 bits is 688 GB with its vocabulary, gpt-oss-120b 66 GiB.
+ */
 Test(serving_regularities, unstated_weights_are_those_published)
 {
     struct ask a = {.model = "deepseek-v3", .gpu = "h200-sxm5-141g", .gpus = 8, .tp = 8};

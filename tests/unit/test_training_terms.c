@@ -575,6 +575,27 @@ Test(training_terms, every_link_has_its_bandwidth)
     }
 }
 
+/* GeForce by what the card may do, not by how its name begins: the RTX 5000 Ada is a workstation card. */
+Test(training_terms, who_goes_through_host_memory_is_a_fact_of_the_card)
+{
+    static const struct {
+        const char *gpu;
+        bool through_host, link_mesh, coherent_host;
+    } cases[] = {
+        {"rtx-4090-24g", true, false, false},      {"rtx-3090-24g", true, false, false},
+        {"rtx-5000-ada-32g", false, false, false}, {"a100-sxm4-80g", false, false, false},
+        {"mi300x-192g", false, true, false},       {"ascend-910b2-64g", false, true, false},
+        {"gh200-96g", false, false, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gpu *g = catalog_gpu(test_catalog(), cases[i].gpu);
+        cr_assert_not_null(g, "%s", cases[i].gpu);
+        cr_expect_eq(g->through_host, cases[i].through_host, "%s", g->id);
+        cr_expect_eq(g->link_mesh, cases[i].link_mesh, "%s", g->id);
+        cr_expect_eq(g->coherent_host, cases[i].coherent_host, "%s", g->id);
+    }
+}
+
 Test(training_terms, collectives_move_what_a_ring_moves)
 {
     struct fabric f = fabric_of("a100-sxm4-80g", 8, 1, INTRA_NVSWITCH, INTER_NONE, 0);
