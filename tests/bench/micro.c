@@ -1,5 +1,6 @@
 /* micro.c — what one estimate, one layout search and the plan of every example cost a core, taken apart, and what a
- * hundred thousand price rows add.
+ * hundred thousand price rows add; then what the requests of requests.jsonl cost, which nobody chose: members and
+ * values drawn at random, every one of which is answered.
  *
  * Processor time of this thread, best of a few rounds, so that a busy machine disturbs little. Absolute figures are of
  * this machine; what travels is the ratios, which stand beside them. Goals are printed, not enforced: a bench reports.
@@ -22,6 +23,7 @@
 #define MANY_ROWS 100000
 #define ROUNDS 4
 #define ROUND_NS 60000000.0
+#define MADE_MAX 1000
 
 static const char fixed[] =
     "{\"workload\":{\"model\":{\"preset\":\"llama-2-70b\"},\"training\":{\"method\":\"pretrain\",\"seq_len\":4096,"
@@ -230,6 +232,47 @@ static void bench_example(const char *file, const struct catalog *c, const struc
     arena_free(arena);
 }
 
+/* Nanoseconds of a request, bytes in and out: the least of a few. */
+static double least(const struct subject *s)
+{
+    double best = 0;
+    for (int i = 0; i <= ROUNDS; i++) {
+        double started = cpu_ns();
+        once(s);
+        double spent = cpu_ns() - started;
+        best = best <= 0 || spent < best ? spent : best;
+    }
+    return best;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void bench_made(const char *file, const struct catalog *c)
+{
+    static char line[65536];
+    static double us[MADE_MAX];
+    size_t n = 0, over = 0;
+    FILE *f = fopen(file, "rb");
+    if (f == NULL)
+        die(file, &(struct err){.detail = "cannot be read"});
+    while (n < MADE_MAX && fgets(line, sizeof line, f) != NULL) {
+        const struct subject s = {.catalog = c, .part = WHOLE, .bytes = line, .n = strlen(line)};
+        us[n] = least(&s) / 1e3;
+        over += us[n++] > 3000;
+    }
+    fclose(f);
+    if (n == 0)
+        die(file, &(struct err){.detail = "has no request"});
+    qsort(us, n, sizeof *us, by_size);
+    printf(
+        "\n%zu requests made at random: half %.0f, nine of ten %.0f, 99 of 100 %.0f, the dearest %.0f; %zu over 3000\n",
+        n, us[n / 2], us[n * 9 / 10], us[n * 99 / 100], us[n - 1], over);
+}
+
 int main(void)
 {
     arena_keep_pages();
@@ -254,6 +297,7 @@ int main(void)
     }
     printf("%-28s %8s %8s %8s | %8.0f | %8s  x %.2f   (goals: 3000, x 3)\n", "the dearest", "", "", "", most, "",
            most_ratio);
+    bench_made("tests/bench/requests.jsonl", c);
     globfree(&examples);
     test_catalog_free(big);
     return 0;
