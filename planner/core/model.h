@@ -53,7 +53,8 @@ struct model {
     int learned_positions; /* rows of a learned position (and segment) table; 0 = rotary or ALiBi */
     /* Work that is no transformer (training.method custom) and diffusion/speech presets: */
     double flops_per_sample; /* forward, per sample or image; 0 = not stated */
-    double published_bits; /* of its weights as published where that is not 16 (DeepSeek-V3: 8, gpt-oss: 4.25); 0 = 16 */
+    double
+        published_bits; /* of its weights as published where that is not 16 (DeepSeek-V3: 8, gpt-oss: 4.25); 0 = 16 */
     double
         companion_params; /* networks beside it that run once a request (text encoders, image decoder): memory only */
     const char *source, *source_date, *confidence;

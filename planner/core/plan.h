@@ -101,8 +101,8 @@ struct cost {
     int64_t by_section[SECTION_COUNT];
     struct cost_tax taxes[COST_TAXES_MAX]; /* by code */
     size_t n_taxes;
-    /* total: the bill of the plan. low, expected and high: 10th, 50th and 90th percentile of the plan reckoned anew over
-     * what is uncertain, low and high no nearer than the bill. */
+    /* total: the bill of the plan. low, expected and high: 10th, 50th and 90th percentile of the plan reckoned anew
+     * over what is uncertain, low and high no nearer than the bill. */
     int64_t net, tax, total, low, expected, high;
     int64_t deposit; /* cash needed besides */
 };

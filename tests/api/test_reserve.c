@@ -413,7 +413,8 @@ Test(reserve, times_are_means_with_a_band_and_no_percentile)
         cr_expect_float_eq(number(f, "low_ms") / first, 0.5, 0.01);
         cr_expect_float_eq(number(f, "high_ms") / first, 3, 0.01);
         double width = number(t, "high_ms") / number(t, "low_ms");
-        cr_expect(number(t, "low_ms") < each && each < number(t, "high_ms") && width > 1.2 && width < 4, "x%.2f", width);
+        cr_expect(number(t, "low_ms") < each && each < number(t, "high_ms") && width > 1.2 && width < 4, "x%.2f",
+                  width);
         cr_expect_leq(width, last, "an engine that is not named is known less well");
         last = width;
         char *text = json_dumps(r.json, 0);
