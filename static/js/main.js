@@ -9,7 +9,8 @@ import { render } from './results.js';
 
 const { t } = i18n;
 const presets = ['01-lora-7b', '02-full-7b', '03-full-14b-deadline', '04-qlora-70b', '05-full-70b', '06-pretrain-130b', '07-serve-7b-50-users',
-  '08-serve-70b-latency', '09-embed-corpus', '10-vision-measured', '11-sensitive-data', '12-budget-200k', '13-hybrid-parallel-runs', '14-measured-14b'];
+  '08-serve-70b-latency', '09-embed-corpus', '10-vision-measured', '11-sensitive-data', '12-budget-200k', '13-hybrid-parallel-runs', '14-measured-14b',
+  '15-hybrid-shareable-runs', '16-nightly-batch'];
 const $ = (id) => document.getElementById(id);
 let lists = { models: [], gpus: [] };
 let base = null;      // what the chosen preset says beyond the form

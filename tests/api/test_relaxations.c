@@ -199,7 +199,8 @@ Test(relaxations, examples_cost_what_was_foretold, .timeout = 300)
     static const char *const names[] = {"01-lora-7b",      "02-full-7b",         "03-full-14b-deadline",
                                         "04-qlora-70b",    "05-full-70b",        "06-pretrain-130b",
                                         "09-embed-corpus", "10-vision-measured", "11-sensitive-data",
-                                        "12-budget-200k",  "14-measured-14b"};
+                                        "12-budget-200k",  "14-measured-14b",    "15-hybrid-shareable-runs",
+                                        "16-nightly-batch"};
     struct tally t = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[100];
