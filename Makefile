@@ -112,10 +112,14 @@ export TEST_SERVER = $(CURDIR)/$(B)/suanpan
 SCRIPT_SUITES := $(filter-out bench,$(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/run.sh)))))
 
 .PHONY: tests
-tests: $(B)/suanpan $(B)/accuracy $(foreach s,$(TEST_SUITES),$(B)/tests/$(s)_suite)
+tests: $(B)/suanpan $(B)/accuracy $(B)/fit $(foreach s,$(TEST_SUITES),$(B)/tests/$(s)_suite)
 
 # Scores the planner, through the api's door, against published measurements.
 $(B)/accuracy: $(B)/tests/accuracy/accuracy.o $(call obj,$(SRC_support)) $(LIBFILES)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBFILES) $(LIBS) -lcriterion
+
+# Fits the constants of physics to the same measurements, and says what a source left out would have got.
+$(B)/fit: $(call obj,$(sort $(wildcard tests/fit/*.c)) $(SRC_support)) $(LIBFILES)
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBFILES) $(LIBS) -lcriterion
 
 # npm packages of the tests, where there are any: exactly those of the lock file.
@@ -129,7 +133,7 @@ NODE_MODULES := $(patsubst %/package-lock.json,%/node_modules/.package-lock.json
 
 # ---- what people type
 
-.PHONY: deps deps-check run check check-asan check-tsan lint format coverage fuzz-smoke bench accuracy clean help
+.PHONY: deps deps-check run check check-asan check-tsan lint format coverage fuzz-smoke bench accuracy fit clean help
 
 help:
 	@echo 'make run            install what is missing, build, serve on $(HOST):$(PORT) (PORT=, HOST=, DB=)'
@@ -140,6 +144,7 @@ help:
 	@echo 'make lint           the rules of the house; format: clang-format in place'
 	@echo 'make coverage       line and branch coverage into build/coverage; fuzz-smoke: a minute of every fuzzer'
 	@echo 'make bench          plans per second beside a static body, and the planner on its own; accuracy: against measurements'
+	@echo "make fit            constants of physics against the measurements: ARGS='training|serving [--leave-out]'"
 	@echo 'make build clean deps deps-check'
 
 deps:
@@ -222,6 +227,11 @@ accuracy:
 	@.ci/deps.sh build test
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/accuracy
 	@$(B)/accuracy --floors tests/accuracy/floors.json $(ARGS) tests/data/accuracy
+
+fit:
+	@.ci/deps.sh build test
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/fit
+	@$(B)/fit $(or $(ARGS),training) tests/data/accuracy tests/fit/extra
 
 clean:
 	rm -rf build
