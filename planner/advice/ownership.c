@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/money.h"
@@ -26,6 +27,7 @@ int ownership_terms_bind(const struct param_table *params, struct ownership_term
         PARAM_FIELD(struct ownership_terms, engineer_per_year, "engineer_per_year"),
         PARAM_FIELD(struct ownership_terms, residual_share, "residual_share"),
         PARAM_FIELD(struct ownership_terms, utilisation, "own_utilisation"),
+        PARAM_FIELD(struct ownership_terms, dates_apart_days, "own_dates_apart_days"),
     };
     return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
 }
@@ -110,40 +112,93 @@ double ownership_prepaid(const struct ownership_terms *t, const struct ownership
     return rent->year > 0 ? rent->year * t->years * cards : INFINITY;
 }
 
+/* Of the three years, whatever the use; INFINITY where only hours are sold. */
+static double rented_full(const struct ownership_terms *t, const struct ownership_rent *rent, int cards)
+{
+    struct ownership_rent whole = *rent;
+    whole.hour = 0;
+    return ownership_rented(t, &whole, cards, 1);
+}
+
+/* Owning is a straight line over utilisation, renting a line through the origin that turns flat: they meet on the
+ * slope, or owning stays above. Where no hour is sold renting is flat from the start. */
 double ownership_break_even(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
                             double owned_idle_minor, double owned_full_minor)
 {
-    /* Owning is a straight line over utilisation, renting a line through the origin that turns flat: they meet on the
-     * slope, or owning stays above the flat part for good. */
     const double slope = owned_full_minor - owned_idle_minor;
     const double hourly = rent->hour * t->years * 12 * t->month_hours * cards;
-    struct ownership_rent full_only = *rent;
-    full_only.hour = 0;
-    const double flat = ownership_rented(t, &full_only, cards, 1);
+    const double flat = rented_full(t, rent, cards);
+    if (hourly <= 0)
+        return owned_idle_minor < flat ? 0 : NAN;
     if (hourly <= slope)
-        return owned_full_minor < flat ? 0 : NAN;
+        return NAN;
     const double u = owned_idle_minor / (hourly - slope);
     return u <= 1 && hourly * u <= flat ? u : NAN;
 }
 
-/* Cheapest way of paying for one card of this offer, per mode. Only what the customer would rent: no spot. */
-static struct ownership_rent rent_of(const struct offer *o)
+double ownership_dearer_again(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
+                              double owned_idle_minor, double owned_full_minor)
 {
-    struct ownership_rent rent = {0};
+    const double flat = rented_full(t, rent, cards);
+    if (owned_full_minor <= flat)
+        return INFINITY;
+    return (flat - owned_idle_minor) / (owned_full_minor - owned_idle_minor);
+}
+
+/* The rent and the quotes that it is: where it comes from, and of when. NULL: not sold that way. */
+struct rent_quote {
+    struct ownership_rent rent;
+    const struct price *hour, *month, *year;
+};
+
+/* Cheapest way of paying for one card of this offer, per mode. Only what the customer would rent: no spot. */
+static struct rent_quote rent_of(const struct offer *o)
+{
+    struct rent_quote q = {0};
+    struct ownership_rent *rent = &q.rent;
     for (size_t i = 0; i < o->n_rates; i++) {
         const struct rate *r = &o->rates[i];
         const double term_days = r->mode == MODE_MONTHLY ? 30 : r->mode == MODE_ANNUAL ? 365 : 0;
         const double terms = r->days > 0 && term_days > 0 ? r->days / term_days : 1;
         const double permit = (double)r->unit_micros * (double)r->quantity_milli / 1e3 / 1e4 / terms;
         const double card = r->per_card ? permit : permit / o->sku->gpus_per_node;
-        double *slot = r->mode == MODE_HOURLY    ? &rent.hour
-                       : r->mode == MODE_MONTHLY ? &rent.month
-                       : r->mode == MODE_ANNUAL  ? &rent.year
+        double *slot = r->mode == MODE_HOURLY    ? &rent->hour
+                       : r->mode == MODE_MONTHLY ? &rent->month
+                       : r->mode == MODE_ANNUAL  ? &rent->year
                                                  : NULL;
-        if (slot && (*slot <= 0 || card < *slot))
+        const struct price **from = slot == &rent->hour ? &q.hour : slot == &rent->month ? &q.month : &q.year;
+        if (slot && (*slot <= 0 || card < *slot)) {
             *slot = card;
+            *from = r->price;
+        }
     }
-    return rent;
+    return q;
+}
+
+static void say_quote(struct note_list *notes, const char *code, double card, const struct price *from)
+{
+    if (!from)
+        return;
+    struct note *n = note_money(note_add(notes, code), "price", (int64_t)llround(card));
+    note_date(note_text(n, "source", from->source), "observed_on", from->observed_on);
+}
+
+/* What the rented side is made of, and whether both sides are of one market: prices of one card move by a third within
+ * months, so a purchase and a rent of different seasons compare two markets. */
+static void say_rent(const struct ownership_terms *t, const struct rent_quote *q, struct own_hardware *own)
+{
+    say_quote(&own->notes, "own_rent_hour", q->rent.hour, q->hour);
+    say_quote(&own->notes, "own_rent_month", q->rent.month, q->month);
+    if (!q->hour && !q->month)
+        say_quote(&own->notes, "own_rent_year", q->rent.year, q->year);
+    const struct price *of = q->month ? q->month : q->hour ? q->hour : q->year;
+    if (!of || of->observed_on == DATE_NONE || own->purchase->observed_on == DATE_NONE)
+        return;
+    const int apart = abs(of->observed_on - own->purchase->observed_on);
+    if (apart > t->dates_apart_days) {
+        struct note *n = note_num(note_add(&own->notes, "own_dates_apart"), "days", apart);
+        note_date(note_date(n, "bought_on", own->purchase->observed_on), "rented_on", of->observed_on);
+    }
 }
 
 static const struct purchase_price *purchase_of(const struct catalog *c, const struct gpu *gpu)
@@ -195,6 +250,19 @@ static int say_parts(const struct ownership_terms *t, int64_t fx, struct own_har
     return 0;
 }
 
+static void say_turn(const struct ownership_terms *t, struct own_hardware *own, double again)
+{
+    const double turn = own->break_even_utilisation;
+    if (isnan(turn))
+        note_num(note_add(&own->notes, "own_never_cheaper"), "years", t->years);
+    else if (again < 1)
+        note_percent(note_percent(note_add(&own->notes, "own_cheaper_between"), "from", turn), "to", again);
+    else if (turn <= 0)
+        note_num(note_add(&own->notes, "own_always_cheaper"), "years", t->years);
+    else
+        note_percent(note_add(&own->notes, "own_break_even"), "utilisation", turn);
+}
+
 /* The sums into *own; `rented` is minor units. */
 static int compare(const struct ownership_terms *t, const struct ownership_rent *rent, int64_t fx,
                    struct own_hardware *own, struct err *err)
@@ -223,12 +291,7 @@ static int compare(const struct ownership_terms *t, const struct ownership_rent 
     note_date(n, "observed_on", own->purchase->observed_on);
     if (say_parts(t, fx, own))
         return err_set(err, ERR_RANGE, "three-year cost leaves the range of money");
-    if (isnan(own->break_even_utilisation))
-        note_num(note_add(&own->notes, "own_never_cheaper"), "years", t->years);
-    else if (own->break_even_utilisation <= 0)
-        note_num(note_add(&own->notes, "own_always_cheaper"), "years", t->years);
-    else
-        note_percent(note_add(&own->notes, "own_break_even"), "utilisation", own->break_even_utilisation);
+    say_turn(t, own, ownership_dearer_again(t, rent, cards, (double)idle, (double)full));
     return say_around(t, rent, fx, full, own) ? err_set(err, ERR_RANGE, "three-year cost leaves the range of money")
                                               : 0;
 }
@@ -282,10 +345,12 @@ int ownership_build(struct build *b, const struct option_list *ranked, struct pl
         const int cards = g ? (g->by_card ? g->cards : offer->sku->gpus_per_node) * g->units : b->reserve.sizing.gpus;
         const int per_server = own.purchase->gpus_per_server > 0 ? own.purchase->gpus_per_server : 1;
         own.servers = cards > 0 ? (cards + per_server - 1) / per_server : 1;
-        const struct ownership_rent rent = rent_of(offer);
+        const struct rent_quote quote = rent_of(offer);
         terms.card_watts = watts_assumed(b, own.purchase->gpu);
-        if (compare(&terms, &rent, fx, &own, err))
+        if (compare(&terms, &quote.rent, fx, &own, err))
             return -1;
+        if (own.known)
+            say_rent(&terms, &quote, &own);
         if (own.known && !(own.purchase->gpu->tdp_w > 0))
             note_num(note_text(note_add(&own.notes, "own_power_assumed"), "gpu", own.purchase->gpu->name), "watts",
                      terms.card_watts);

@@ -15,7 +15,8 @@ struct ownership_terms {
     double years, month_hours;
     double hosting_per_kw_month, power_per_kwh, pue, server_overhead_share, power_share_idle;
     double maintenance_share, staff_share, engineer_per_year, residual_share, utilisation;
-    double card_watts; /* of a card that states no rated power; not bound */
+    double dates_apart_days; /* from which a purchase price and a rent are of two markets */
+    double card_watts;       /* of a card that states no rated power; not bound */
 };
 
 int ownership_terms_bind(const struct param_table *params, struct ownership_terms *ret, struct err *err);
@@ -36,5 +37,9 @@ double ownership_prepaid(const struct ownership_terms *t, const struct ownership
 /* The utilisation from which owning is cheaper; NAN when it never is. */
 double ownership_break_even(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
                             double owned_idle_minor, double owned_full_minor);
+/* The utilisation beyond which it is dearer again: electricity still rises where full months no longer do. INFINITY:
+ * none. Means nothing where owning is never cheaper. */
+double ownership_dearer_again(const struct ownership_terms *t, const struct ownership_rent *rent, int cards,
+                              double owned_idle_minor, double owned_full_minor);
 
 #endif

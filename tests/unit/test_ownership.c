@@ -84,3 +84,26 @@ Test(ownership, cheap_months_mean_owning_never_pays)
     cr_assert_eq(ownership_owned(&terms, &machine, 1, 0, 1000000, &idle), 0);
     cr_expect(isnan(ownership_break_even(&terms, &rent, 8, (double)idle, (double)full)));
 }
+
+/* Where months are sold, renting stops rising and owning's electricity does not: owning may pay in between only. */
+Test(ownership, dearer_again_is_where_full_months_meet_the_electricity)
+{
+    int64_t idle, full, there;
+    cr_assert_eq(ownership_owned(&terms, &machine, 1, 0, 1000000, &idle), 0);
+    cr_assert_eq(ownership_owned(&terms, &machine, 1, 1, 1000000, &full), 0);
+    const double between = ((double)idle + 3 * (double)full) / 4; /* rent of the three years: under owning when full */
+    const struct ownership_rent rents[] = {{.hour = 1400, .month = between / 36 / 8}, {.month = between / 36 / 8}};
+    for (size_t i = 0; i < sizeof rents / sizeof *rents; i++) {
+        const double from = ownership_break_even(&terms, &rents[i], 8, (double)idle, (double)full),
+                     to = ownership_dearer_again(&terms, &rents[i], 8, (double)idle, (double)full);
+        cr_assert(from >= 0 && from < to && to < 1, "%zu: %g to %g", i, from, to);
+        cr_assert_eq(ownership_owned(&terms, &machine, 1, to, 1000000, &there), 0);
+        cr_expect_float_eq((double)there, ownership_rented(&terms, &rents[i], 8, to), 200, "%zu", i);
+        cr_assert_eq(ownership_owned(&terms, &machine, 1, (from + to) / 2, 1000000, &there), 0);
+        cr_expect_lt((double)there, ownership_rented(&terms, &rents[i], 8, (from + to) / 2), "%zu", i);
+    }
+    const struct ownership_rent dear = {.hour = 1400, .month = (double)full / 36 / 8 + 1};
+    cr_expect(isinf(ownership_dearer_again(&terms, &dear, 8, (double)idle, (double)full)));
+    const struct ownership_rent cheap_hours = {.hour = 1, .month = 900000}; /* an hour below its electricity */
+    cr_expect(isnan(ownership_break_even(&terms, &cheap_hours, 8, (double)idle, (double)full)));
+}
