@@ -277,7 +277,7 @@ static const struct need {
     {"no_university_offer", NEED_SUPPLY},
     {"university_too_few_machines", NEED_SUPPLY},
     {"price_missing", NEED_SUPPLY},
-    {"serving_exceeds_machine", NEED_MEMORY},
+    {"serving_exceeds_machine", NEED_SMALLER},
     {"reserve_missing", NEED_LOAD | NEED_SUPPLY},
     {"serving_no_memory", NEED_LOAD | NEED_SUPPLY},
     {"serving_ttft_missed", NEED_LOAD | NEED_SUPPLY},
@@ -289,34 +289,56 @@ static const struct need {
     {"budget_exceeded", NEED_MONEY},
 };
 
-unsigned changes_needs(const struct note_list *reasons)
+static unsigned needs_of(const char *code)
 {
-    unsigned needs = 0;
-    for (size_t i = 0; i < reasons->n; i++)
-        for (size_t k = 0; k < sizeof needs_of_code / sizeof *needs_of_code; k++)
-            if (strcmp(reasons->items[i].code, needs_of_code[k].code) == 0)
-                needs |= needs_of_code[k].needs;
-    return needs;
+    for (size_t k = 0; k < sizeof needs_of_code / sizeof *needs_of_code; k++)
+        if (strcmp(code, needs_of_code[k].code) == 0)
+            return needs_of_code[k].needs;
+    return 0;
 }
 
+unsigned changes_needs(const struct note_list *reasons)
+{
+    static const char *const limits[] = {"deadline_missed", "budget_exceeded", "more_than_listed"};
+    unsigned of_limits = 0, needs = 0;
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
+        of_limits |= note_find(reasons, limits[k]) != NULL ? needs_of(limits[k]) : 0;
+    for (size_t i = 0; i < reasons->n; i++)
+        needs |= needs_of(reasons->items[i].code);
+    return of_limits != 0 ? of_limits : needs;
+}
+
+#define ALL_KINDS ((1u << KIND_COUNT) - 1)
+#define MANY_NODES (1u << KIND_SMALL_CLUSTER | 1u << KIND_HYBRID_CLOUD | 1u << KIND_UNIVERSITY_TIME)
+#define HYBRID (1u << KIND_HYBRID_CLOUD)
+
 const struct attempt changes_attempts[] = {
-    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, desensitise},
-    {"shareable_runs", "relax_shareable_runs", NEED_BURST, share_runs},
-    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, side_by_side},
-    {"offload", "relax_offload", NEED_HOST, larger_host},
-    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_bf16},
-    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, use_8bit_optimizer},
-    {"weight_bits", "relax_weight_bits", NEED_MEMORY | NEED_MONEY | NEED_LOAD, use_8bit_weights},
-    {"slower_answers", "relax_slower_answers", NEED_LOAD, slower_answers},
-    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_lora},
-    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, use_qlora},
-    {"spot", "relax_spot", NEED_MONEY, allow_spot},
-    {"card_up", "relax_card_up", NEED_MEMORY | NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_card},
-    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_city},
-    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, any_provider},
-    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, with_operators},
-    {"seq_len", "relax_seq_len", NEED_MEMORY, three_quarters_of_sequence},
-    {"seq_len", "relax_seq_len", NEED_MEMORY, half_of_sequence},
-    {"without_serving", "relax_without_serving", NEED_LOAD, without_serving},
+    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, ALL_KINDS, false, desensitise},
+    {"shareable_runs", "relax_shareable_runs", NEED_BURST, HYBRID, false, share_runs},
+    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, HYBRID, false, side_by_side},
+    {"offload", "relax_offload", NEED_HOST, ALL_KINDS, true, larger_host},
+    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_bf16},
+    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, ALL_KINDS, false, use_8bit_optimizer},
+    {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, use_8bit_weights},
+    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, slower_answers},
+    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_lora},
+    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_qlora},
+    {"spot", "relax_spot", NEED_MONEY, ALL_KINDS, false, allow_spot},
+    {"card_up", "relax_card_up", NEED_MEMORY | NEED_SMALLER | NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false,
+     any_card},
+    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, any_city},
+    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, any_provider},
+    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, MANY_NODES, false, with_operators},
+    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, three_quarters_of_sequence},
+    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, half_of_sequence},
+    {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, without_serving},
 };
 const size_t changes_n_attempts = sizeof changes_attempts / sizeof *changes_attempts;
+
+const struct attempt *changes_attempt(const char *code)
+{
+    size_t i = 0;
+    while (i < changes_n_attempts - 1 && strcmp(changes_attempts[i].code, code) != 0)
+        i++;
+    return &changes_attempts[i];
+}

@@ -16,10 +16,12 @@ enum {
     NEED_MONEY = 1 << 6,
     NEED_LOAD = 1 << 7, /* the service finds no machines */
     NEED_BURST = 1 << 8,
-    NEED_HOST = 1 << 9 /* an offload is larger than the host */
+    NEED_HOST = 1 << 9,   /* an offload is larger than the host */
+    NEED_SMALLER = 1 << 10 /* the service is larger than one machine */
 };
 
-/* Of all the reasons that have a rule here. */
+/* Of all the reasons that have a rule here. What stops other machines is left out where options of the kind are there
+ * and miss nothing but a limit. */
 unsigned changes_needs(const struct note_list *reasons);
 
 /* One change being made: the workload (a copy of the request's) and its record. */
@@ -36,12 +38,17 @@ struct changing {
 struct attempt {
     const char *code, *text; /* of the relaxation, and of its words */
     unsigned helps;
+    unsigned kinds; /* that it can touch, as a mask of 1 << enum option_kind */
+    bool of_kind;   /* the change depends on what stops the kind that it is for */
     bool (*apply)(struct changing *c); /* false where there is nothing to change */
 };
 
 /* Nearest first: what changes the least of the request. */
 extern const struct attempt changes_attempts[];
 extern const size_t changes_n_attempts;
+
+/* The first of this code. */
+const struct attempt *changes_attempt(const char *code);
 
 /* Allows one card more than those that the request lists. */
 void changes_add_gpu(struct changing *c, const struct gpu *gpu);

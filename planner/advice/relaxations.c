@@ -1,101 +1,43 @@
 /* relaxations.c — the smallest single changes that make a kind of supply work, or the job much cheaper.
  *
  * Found by planning again, never by phrase: each attempt (changes.h) changes one thing of the request and is kept with
- * its new cost and date when the plan of it is feasible. How many days or how much money are missing is found the same
- * way: the least that is enough, one day or one hundred less is not. The number of new plans is bounded, nearest
- * changes first; where nothing at all is feasible they are searched as widely as the plan itself.
+ * its new cost and date when the plan of it is feasible. One plan of a changed request answers for every kind that it
+ * may help; what cannot help is not planned. Nearest changes come first.
  */
 #include <math.h>
 #include <string.h>
 
-#include "planner/advice/changes.h"
 #include "planner/advice/follow.h"
-#include "planner/advice/replan.h"
+#include "planner/advice/relaxing.h"
 #include "planner/market/market_index.h"
 
 enum {
-    REPLANS_MAX = 6, /* of attempts, all kinds together */
-    REPLANS_MAX_NOTHING = 12,
     PER_KIND_MAX = 2,
     PER_KIND_MAX_NOTHING = 4,
-    MORE_TRIES_MAX = 24, /* of one number of days or sum of money */
     SPOT_SKUS_MAX = 32,
     SCRATCH_BYTES = 64 << 20
 };
 
-/* Money is asked for in hundreds. */
-static const int64_t BUDGET_STEP_MINOR = 10000;
+/* A kind that has nothing feasible. */
+struct stuck {
+    struct infeasible_kind *miss;
+    unsigned needs;
+    /* the first change that lifts the rule but misses the date or the budget, and what it comes to */
+    const struct attempt *near;
+    struct relaxed_option near_option;
+};
 
 struct search {
-    struct build *b;
-    struct plan *plan;
-    struct arena *scratch; /* of one re-plan at a time */
-    struct err *err;
+    struct relaxing r;
+    struct stuck stuck[KIND_COUNT]; /* by kind; miss NULL: something is feasible, or the kind is not wanted */
+    size_t per_kind;
     double saving_least; /* share that a change must save to be worth naming beside a feasible option */
-    bool lean;           /* something is feasible: what is not matters less, where physics has to be asked again */
-    int replans;
-    /* the first change that lifts the rule of this kind but misses the date or the budget, and what it comes to */
-    const struct attempt *near;
-    int64_t near_total;
-    date_t near_finish_on;
 };
-
-/* What one changed request comes to: the option it is told by. */
-struct found {
-    bool feasible, exact;
-    int64_t total;
-    date_t finish_on;
-    const struct gpu *gpu; /* NULL: nothing on offer */
-};
-
-static struct relaxation *add(struct search *s, struct relaxation_list *l, const char *code, const char *text,
-                              int64_t total, date_t finish_on, bool exact)
-{
-    struct relaxation *r = arena_push(s->b->arena, l);
-    if (!r) {
-        err_set(s->err, ERR_NOMEM, "relaxations do not fit");
-        return NULL;
-    }
-    *r = (struct relaxation){.code = code, .priced = true, .total = total, .finish_on = finish_on, .exact = exact};
-    r->text = (struct note){.code = text, .short_by = NAN};
-    note_date(note_money(&r->text, "total", total), "finish", finish_on);
-    return r;
-}
-
-static void take_changes(struct relaxation *r, const struct changing *c)
-{
-    memcpy(r->changes, c->changes, sizeof r->changes);
-    r->n_changes = c->n;
-}
-
-/* The changed request planned again for the kinds of the mask. cheapest: told by its cheapest option, not its first.
- * -1: no memory; a change that physics refuses is no way out. */
-static int plan_again(struct search *s, const struct workload *w, unsigned kinds, bool cheapest, struct found *ret)
-{
-    const bool lean = s->lean && !replan_same_physics(s->b, w);
-    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
-    struct replan r;
-    *ret = (struct found){.exact = !lean};
-    arena_reset(s->scratch);
-    s->replans++;
-    if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0)
-        return s->err->code == ERR_NOMEM ? -1 : 0;
-    s->b->n_replanned += r.effort;
-    const struct draft *best = r.draft;
-    for (size_t i = 0; cheapest && i < r.n_all; i++)
-        if (r.all[i]->option->feasible && r.all[i]->option->cost.total < best->option->cost.total)
-            best = r.all[i];
-    if (best == NULL)
-        return 0;
-    const struct option *o = best->option;
-    *ret = (struct found){o->feasible, !lean, o->cost.total, o->finish.finish_on, best->shape.gpu};
-    return 0;
-}
 
 /* What was changed, as the words of the relaxation name it. */
-static void say_change(const struct search *s, struct note *n, const struct changing *c)
+static void say_change(const struct build *b, struct note *n, const struct changing *c)
 {
-    const struct workload *was = s->b->workload;
+    const struct workload *was = b->workload;
     if (c->w->training.seq_len != was->training.seq_len)
         note_num(n, "seq_len", c->figure);
     else if (c->w->training.shareable_runs != was->training.shareable_runs)
@@ -106,164 +48,101 @@ static void say_change(const struct search *s, struct note *n, const struct chan
         note_num(note_num(n, "ttft_ms", c->w->serving.ttft_ms), "tpot_ms", c->w->serving.tpot_ms);
 }
 
-static int keep(struct search *s, const struct attempt *a, const struct changing *c, const struct found *f,
-                int64_t saves_from, struct relaxation_list *to)
+static struct relaxation *keep(struct search *s, const struct attempt *a, const struct changing *c,
+                               const struct relaxed_option *o, bool exact, struct relaxation_list *to)
 {
-    struct relaxation *r = add(s, to, a->code, a->text, f->total, f->finish_on, f->exact);
+    struct relaxation *r = relaxing_add(&s->r, to, a->code, a->text, o, exact);
     if (!r)
+        return NULL;
+    relaxing_take_changes(r, c);
+    say_change(s->r.b, &r->text, c);
+    note_text(&r->text, "gpu", o->gpu->name);
+    return r;
+}
+
+/* The change made to a copy of the request; false where there is nothing to change. */
+static bool make_change(struct search *s, const struct attempt *a, enum option_kind kind, struct workload *w,
+                        struct changing *ret)
+{
+    const struct stuck *k = &s->stuck[kind];
+    *w = *s->r.b->workload;
+    *ret = (struct changing){.b = s->r.b, .reasons = k->miss ? &k->miss->reasons : NULL, .w = w};
+    return a->apply(ret);
+}
+
+/* Any card would do: is the one that each kind takes enough? Planned again for the kinds that take the same. */
+static int settle_card(struct search *s, struct changing *c, unsigned kinds, const struct gpu *gpu,
+                       struct relaxed found[KIND_COUNT])
+{
+    struct relaxed with[KIND_COUNT];
+    changes_add_gpu(c, gpu);
+    if (c->failed)
+        return err_set(s->r.err, ERR_NOMEM, "no room to plan again");
+    if (relaxing_plan(&s->r, c->w, kinds, with) != 0)
         return -1;
-    take_changes(r, c);
-    if (saves_from > 0)
-        note_money(&r->text, "saving", saves_from - f->total);
-    say_change(s, &r->text, c);
-    note_text(&r->text, "gpu", f->gpu->name);
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (kinds & 1u << k)
+            found[k] = with[k];
     return 0;
 }
 
-/* One attempt planned again for the kinds of the mask; *ret_found when it is feasible (and cheap enough: most). */
-static int attempt_one(struct search *s, const struct attempt *a, const struct note_list *reasons, unsigned kinds,
-                       int64_t most, struct relaxation_list *to, bool *ret_found)
+static int take_found(struct search *s, const struct attempt *a, const struct changing *c, enum option_kind kind,
+                      const struct relaxed *f)
 {
-    struct workload *w = arena_alloc(s->b->arena, sizeof *w);
-    struct changing c = {.b = s->b, .reasons = reasons, .w = w};
-    struct found f;
-    *ret_found = false;
-    if (!w)
-        return err_set(s->err, ERR_NOMEM, "no room to plan again");
-    *w = *s->b->workload;
-    if (!a->apply(&c))
-        return c.failed ? err_set(s->err, ERR_NOMEM, "no room to plan again") : 0;
-    if (plan_again(s, w, kinds, most > 0, &f) != 0)
-        return -1;
-    if (f.feasible && c.n == 0) { /* any card would do: is the one that it takes enough? */
-        changes_add_gpu(&c, f.gpu);
-        if (c.failed || plan_again(s, w, kinds, most > 0, &f) != 0)
-            return err_set(s->err, ERR_NOMEM, "no room to plan again");
-    }
-    if (!f.feasible && f.gpu && !s->near) {
-        s->near = a;
-        s->near_total = f.total;
-        s->near_finish_on = f.finish_on;
-    }
-    if (!f.feasible || (most > 0 && f.total > most))
-        return 0;
-    *ret_found = true;
-    return keep(s, a, &c, &f, most > 0 ? s->plan->options[0].cost.total : 0, to);
-}
-
-/* The option's only missed limit; NULL where it misses none or both. */
-static const char *only_limit(const struct option *o)
-{
-    const bool late = note_find(&o->reasons, "deadline_missed") != NULL;
-    const bool dear = note_find(&o->reasons, "budget_exceeded") != NULL;
-    return late == dear ? NULL : late ? "deadline_missed" : "budget_exceeded";
-}
-
-/* More of one thing, in steps: days, or hundreds of the budget. */
-struct more {
-    struct search *s;
-    enum option_kind kind;
-    bool money;
-    struct workload *w;
-    int64_t enough;     /* steps; 0 = none known */
-    int64_t too_few;    /* most steps known not to be enough */
-    struct found found; /* of `enough` */
-    struct changing c;
-};
-
-static int64_t more_budget(const struct more *m, int64_t steps)
-{
-    return m->s->b->budget_minor + steps * BUDGET_STEP_MINOR;
-}
-
-static int try_more(struct more *m, int64_t steps)
-{
-    struct found f;
-    const struct build *b = m->s->b;
-    *m->w = *b->workload;
-    m->c = (struct changing){.b = b, .w = m->w};
-    if (m->money)
-        changes_set_budget(&m->c, more_budget(m, steps));
-    else
-        changes_set_deadline(&m->c, b->start + b->deadline_day + (date_t)steps);
-    if (plan_again(m->s, m->w, 1u << m->kind, false, &f) != 0)
-        return -1;
-    if (f.feasible) {
-        m->enough = steps;
-        m->found = f;
-    } else {
-        m->too_few = steps;
+    struct stuck *k = &s->stuck[kind];
+    if (f->feasible)
+        return keep(s, a, c, &f->first, f->exact, &k->miss->relaxations) ? 0 : -1;
+    if (f->first.gpu && !k->near) {
+        k->near = a;
+        k->near_option = f->first;
     }
     return 0;
 }
 
-/* The least that is enough: at the guess, then in ever larger steps away from it until both ends are known, then
- * half-way between them. */
-static int find_least(struct more *m, int64_t guess, int64_t most)
+/* Kinds that take the same card as the first of the mask does. */
+static unsigned alike(const struct relaxed found[KIND_COUNT], unsigned kinds, const struct gpu **ret_gpu)
 {
-    int64_t next = guess, stride = 1;
-    for (int tries = 0; tries < MORE_TRIES_MAX && next <= most; tries++) {
-        if (try_more(m, next) != 0)
+    unsigned same = 0;
+    *ret_gpu = NULL;
+    for (int k = 0; k < KIND_COUNT; k++) {
+        if (!(kinds & 1u << k))
+            continue;
+        if (*ret_gpu == NULL)
+            *ret_gpu = found[k].first.gpu;
+        same |= found[k].first.gpu == *ret_gpu ? 1u << k : 0;
+    }
+    return same;
+}
+
+static unsigned feasible_of(const struct relaxed found[KIND_COUNT], unsigned kinds)
+{
+    unsigned feasible = 0;
+    for (int k = 0; k < KIND_COUNT; k++)
+        feasible |= (kinds & 1u << k) && found[k].feasible ? 1u << k : 0;
+    return feasible;
+}
+
+/* One changed request, planned again for the kinds of the mask that are stuck. */
+static int try_change(struct search *s, const struct attempt *a, struct changing *c, unsigned kinds)
+{
+    struct relaxed found[KIND_COUNT];
+    if (relaxing_plan(&s->r, c->w, kinds, found) != 0)
+        return -1;
+    const bool any_card = c->n == 0;
+    unsigned left = any_card ? kinds & ~feasible_of(found, kinds) : kinds;
+    for (int k = 0; k < KIND_COUNT; k++)
+        if ((left & 1u << k) && take_found(s, a, c, (enum option_kind)k, &found[k]) != 0)
             return -1;
-        if (m->enough > 0 && m->enough - m->too_few <= 1)
-            return 0;
-        if (m->enough == 0)
-            next = m->too_few + stride;
-        else if (m->too_few == 0 && m->enough - stride > 0)
-            next = m->enough - stride;
-        else
-            next = (m->enough + m->too_few) / 2;
-        stride *= 2;
+    for (left = kinds & ~left; left != 0;) {
+        const struct gpu *gpu;
+        const unsigned same = alike(found, left, &gpu);
+        if (settle_card(s, c, same, gpu, found) != 0)
+            return -1;
+        for (int k = 0; k < KIND_COUNT; k++)
+            if ((same & 1u << k) && take_found(s, a, c, (enum option_kind)k, &found[k]) != 0)
+                return -1;
+        left &= ~same;
     }
-    return 0;
-}
-
-/* Later by so many days, or so much more money: the least that makes the kind feasible. */
-static int add_more(struct search *s, enum option_kind kind, bool money, struct relaxation_list *to)
-{
-    const char *limit = money ? "budget_exceeded" : "deadline_missed";
-    double guess = INFINITY;
-    struct more m = {.s = s, .kind = kind, .money = money};
-    for (size_t i = 0; i < s->plan->n_options; i++) {
-        const struct option *o = &s->plan->options[i];
-        const char *only = o->kind == kind && !o->feasible ? only_limit(o) : NULL;
-        if (only && strcmp(only, limit) == 0)
-            guess = fmin(guess, money ? ceil((double)(o->cost.high - s->b->budget_minor) / (double)BUDGET_STEP_MINOR)
-                                      : o->finish.confident_days - (s->b->deadline_day + 1));
-    }
-    if (isinf(guess))
-        return 0;
-    m.w = arena_alloc(s->b->arena, sizeof *m.w);
-    if (!m.w)
-        return err_set(s->err, ERR_NOMEM, "no room to plan again");
-    const double most = money ? 1e9 : s->b->a.horizon_days;
-    if (find_least(&m, (int64_t)fmax(1, guess), (int64_t)most) != 0)
-        return -1;
-    if (m.enough == 0)
-        return 0;
-    if (try_more(&m, m.enough) != 0) /* its record is the last one made */
-        return -1;
-    struct relaxation *r =
-        add(s, to, money ? "more_budget" : "later_deadline", money ? "relax_more_budget" : "relax_later_deadline",
-            m.found.total, m.found.finish_on, m.found.exact);
-    if (!r)
-        return -1;
-    take_changes(r, &m.c);
-    if (money)
-        note_money(note_money(&r->text, "more", m.enough * BUDGET_STEP_MINOR), "budget", more_budget(&m, m.enough));
-    else
-        note_date(note_num(&r->text, "days", (double)m.enough), "deadline",
-                  s->b->start + s->b->deadline_day + (date_t)m.enough);
-    return 0;
-}
-
-/* No single change is enough: what comes nearest, and what it comes to. */
-static int add_near(struct search *s, struct relaxation_list *to)
-{
-    struct relaxation *r = add(s, to, s->near->code, "relax_not_enough", s->near_total, s->near_finish_on, false);
-    if (!r)
-        return -1;
-    note_text(&r->text, "change", s->near->code);
     return 0;
 }
 
@@ -281,29 +160,96 @@ static bool is_more_of_the_same(const struct relaxation_list *l, const char *cod
     return has_code(l, code) || (strcmp(code, "qlora") == 0 && has_code(l, "lora"));
 }
 
-static int relax_kind(struct search *s, struct infeasible_kind *miss, int replans_most)
+static unsigned wanting(const struct search *s, const struct attempt *a)
 {
-    const unsigned needs = changes_needs(&miss->reasons);
-    const size_t most = s->lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
-    const int before = s->replans;
-    s->near = NULL;
-    if (add_more(s, miss->kind, false, &miss->relaxations) || add_more(s, miss->kind, true, &miss->relaxations))
-        return -1;
-    s->replans = before; /* they cost little: nothing of the physics is asked again */
-    for (size_t i = 0; i < changes_n_attempts; i++) {
-        const struct attempt *a = &changes_attempts[i];
-        bool found;
-        if (!(a->helps & needs) || miss->relaxations.n >= most || s->replans >= replans_most ||
-            is_more_of_the_same(&miss->relaxations, a->code))
+    unsigned kinds = 0;
+    for (int k = 0; k < KIND_COUNT; k++) {
+        const struct stuck *t = &s->stuck[k];
+        if (t->miss != NULL && (a->kinds & 1u << k) && (a->helps & t->needs) && t->miss->relaxations.n < s->per_kind &&
+            !is_more_of_the_same(&t->miss->relaxations, a->code))
+            kinds |= 1u << k;
+    }
+    return kinds;
+}
+
+/* Of these kinds, those for which the change comes to what it came to for the first. */
+static unsigned same_change(struct search *s, const struct attempt *a, unsigned kinds, const struct changing *first)
+{
+    unsigned same = 0;
+    for (int k = 0; a->of_kind && k < KIND_COUNT; k++) {
+        struct workload w;
+        struct changing c;
+        if (!(kinds & 1u << k))
             continue;
-        if (attempt_one(s, a, &miss->reasons, 1u << miss->kind, 0, &miss->relaxations, &found))
+        make_change(s, a, (enum option_kind)k, &w, &c);
+        same |= c.figure < first->figure || c.figure > first->figure ? 0 : 1u << k;
+    }
+    return a->of_kind ? same : kinds;
+}
+
+static enum option_kind lowest(unsigned kinds)
+{
+    int k = 0;
+    while (k < KIND_COUNT - 1 && !(kinds & 1u << k))
+        k++;
+    return (enum option_kind)k;
+}
+
+/* One attempt for every kind that it may help, in as few plans as there are different changes. */
+static int attempt_all(struct search *s, const struct attempt *a)
+{
+    for (unsigned left = wanting(s, a), same; left != 0; left &= ~same) {
+        struct workload *w = arena_alloc(s->r.b->arena, sizeof *w);
+        struct changing c = {.failed = w == NULL};
+        const bool made = w != NULL && make_change(s, a, lowest(left), w, &c);
+        if (c.failed)
+            return err_set(s->r.err, ERR_NOMEM, "no room to plan again");
+        same = same_change(s, a, left, &c);
+        if (made && try_change(s, a, &c, same) != 0)
             return -1;
     }
-    if (miss->relaxations.n == 0 && s->near && add_near(s, &miss->relaxations))
+    return 0;
+}
+
+/* No single change is enough: what comes nearest, and what it comes to. */
+static int add_near(struct search *s, struct stuck *k)
+{
+    struct relaxation *r =
+        relaxing_add(&s->r, &k->miss->relaxations, k->near->code, "relax_not_enough", &k->near_option, false);
+    if (!r)
         return -1;
-    for (size_t i = 0; i < s->plan->n_options; i++)
-        if (s->plan->options[i].kind == miss->kind)
-            s->plan->options[i].relaxations = miss->relaxations;
+    note_text(&r->text, "change", k->near->code);
+    return 0;
+}
+
+static void tell(struct search *s, const struct stuck *k)
+{
+    struct plan *plan = s->r.plan;
+    for (size_t i = 0; i < plan->n_options; i++)
+        if (plan->options[i].kind == k->miss->kind)
+            plan->options[i].relaxations = k->miss->relaxations;
+}
+
+/* What would make the kinds work that nothing on offer does. */
+static int relax_kinds(struct search *s)
+{
+    struct plan *plan = s->r.plan;
+    for (size_t i = 0; i < plan->n_infeasible; i++) {
+        struct infeasible_kind *miss = &plan->infeasible[i];
+        s->stuck[miss->kind] = (struct stuck){.miss = miss, .needs = changes_needs(&miss->reasons)};
+        if (relax_limits(&s->r, miss->kind, &miss->relaxations) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < changes_n_attempts; i++)
+        if (attempt_all(s, &changes_attempts[i]) != 0)
+            return -1;
+    for (int k = 0; k < KIND_COUNT; k++) {
+        struct stuck *t = &s->stuck[k];
+        if (t->miss && t->miss->relaxations.n == 0 && t->near && add_near(s, t) != 0)
+            return -1;
+        if (t->miss)
+            tell(s, t);
+    }
     return 0;
 }
 
@@ -329,10 +275,10 @@ static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
 {
     const struct market_query q = {.gpu = here->sku->gpu,
                                    .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
-                                   .data_stays = s->b->market.data_at_home,
+                                   .data_stays = s->r.b->market.data_at_home,
                                    .any_city = true};
     const struct offer *there;
-    if (!s->b->workload->constraints.city || market_find(&s->b->market, &q, &there, 1) == 0)
+    if (!s->r.b->workload->constraints.city || market_find(&s->r.b->market, &q, &there, 1) == 0)
         return false;
     const double now = here->node_month_micros, then = there->node_month_micros;
     return now > 0 && then > 0 &&
@@ -344,8 +290,8 @@ static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
 static int64_t most_for(const struct search *s, unsigned kinds, double share)
 {
     int64_t most = INT64_MAX;
-    for (size_t i = 0; i < s->plan->n_options; i++) {
-        const struct option *o = &s->plan->options[i];
+    for (size_t i = 0; i < s->r.plan->n_options; i++) {
+        const struct option *o = &s->r.plan->options[i];
         if (!o->feasible || (i > 0 && !(kinds & 1u << o->kind)))
             continue;
         const double job = (double)o->cost.total - (double)o->reserve.total;
@@ -355,12 +301,26 @@ static int64_t most_for(const struct search *s, unsigned kinds, double share)
     return share > 0 ? most : most - 1;
 }
 
-static int attempt_named(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to)
+/* One attempt beside a feasible plan: told by its cheapest option of these kinds, where that costs at most so much. */
+static int attempt_cheaper(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to)
 {
-    bool found;
-    for (size_t i = 0; i < changes_n_attempts; i++)
-        if (strcmp(changes_attempts[i].code, code) == 0)
-            return attempt_one(s, &changes_attempts[i], NULL, kinds, most, to, &found);
+    struct relaxed found[KIND_COUNT];
+    const struct attempt *a = changes_attempt(code);
+    struct workload *w = arena_alloc(s->r.b->arena, sizeof *w);
+    struct changing c;
+    if (!w)
+        return err_set(s->r.err, ERR_NOMEM, "no room to plan again");
+    if (!make_change(s, a, s->r.plan->options[0].kind, w, &c))
+        return c.failed ? err_set(s->r.err, ERR_NOMEM, "no room to plan again") : 0;
+    if (relaxing_plan(&s->r, w, kinds, found) != 0)
+        return -1;
+    const struct relaxed *f = &found[lowest(kinds)];
+    if (!f->feasible || f->cheapest.total > most)
+        return 0;
+    struct relaxation *r = keep(s, a, &c, &f->cheapest, f->exact, to);
+    if (!r)
+        return -1;
+    note_money(&r->text, "saving", s->r.plan->options[0].cost.total - f->cheapest.total);
     return 0;
 }
 
@@ -368,51 +328,39 @@ static int attempt_named(struct search *s, const char *code, unsigned kinds, int
  * is where it belongs; spot and another city only where a look at the market says that they might. */
 static int relax_cost(struct search *s, const struct draft *d)
 {
-    struct option *best = s->plan->n_options > 0 ? &s->plan->options[0] : NULL;
-    if (!best || !best->feasible || !d || !s->b->trains)
+    const struct build *b = s->r.b;
+    struct option *best = s->r.plan->n_options > 0 ? &s->r.plan->options[0] : NULL;
+    if (!best || !best->feasible || !d || !b->trains)
         return 0;
     const unsigned one_machine = 1u << KIND_SINGLE_MACHINE, kind = 1u << best->kind;
     const struct offer *offer = d->groups[d->train_group].offer;
-    const bool full = s->b->training.method == METHOD_FULL_FINETUNE;
+    const bool full = b->training.method == METHOD_FULL_FINETUNE;
     /* A gentler method is worth saying whatever it saves; the others only where they save much. */
-    if (attempt_named(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations))
+    if (attempt_cheaper(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations))
         return -1;
-    if (spot_is_sold(s->b, offer->sku->gpu) &&
-        attempt_named(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations))
+    if (spot_is_sold(b, offer->sku->gpu) &&
+        attempt_cheaper(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations))
         return -1;
     if (cheaper_elsewhere(s, offer) &&
-        attempt_named(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations))
+        attempt_cheaper(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations))
         return -1;
-    return 0;
-}
-
-static int relax_all(struct search *s, const struct option_list *ranked)
-{
-    const int all = s->lean ? REPLANS_MAX : REPLANS_MAX_NOTHING;
-    if (relax_cost(s, ranked->n > 0 ? ranked->items[0] : NULL))
-        return -1;
-    for (size_t i = 0; i < s->plan->n_infeasible; i++) {
-        /* What is left is shared out, so that no kind goes without a try. */
-        const int left = (int)(s->plan->n_infeasible - i);
-        if (relax_kind(s, &s->plan->infeasible[i], s->replans + (all - s->replans + left - 1) / left))
-            return -1;
-    }
     return 0;
 }
 
 int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
     const struct param *saving = param_find(&b->params, "relaxation_saving_share");
-    struct search s = {.b = b, .plan = plan, .err = err, .lean = plan->recommended != NULL};
+    struct search s = {.r = {.b = b, .plan = plan, .err = err, .lean = plan->recommended != NULL}};
     if (!saving)
         return err_set(err, ERR_NOT_FOUND, "assumption relaxation_saving_share is missing");
     if (b->lean)
         return 0;
     s.saving_least = saving->value;
-    s.scratch = arena_new(SCRATCH_BYTES);
-    if (!s.scratch)
+    s.per_kind = s.r.lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
+    s.r.scratch = arena_new(SCRATCH_BYTES);
+    if (!s.r.scratch)
         return err_set(err, ERR_NOMEM, "no room to plan again");
-    const int rc = relax_all(&s, ranked);
-    arena_free(s.scratch);
+    const int rc = relax_cost(&s, ranked->n > 0 ? ranked->items[0] : NULL) != 0 ? -1 : relax_kinds(&s);
+    arena_free(s.r.scratch);
     return rc;
 }

@@ -100,6 +100,29 @@ static bool rest_is_same(const struct build *from, const struct replan_ask *ask)
            !reserve_moves(from, &ask->reprice);
 }
 
+/* A later deadline or a larger budget, and nothing else. What was reckoned comes to the same again: validation was not
+ * cut to the budget, spot does not depend on the deadline. */
+static bool looser_limits(const struct build *from, const struct replan_ask *ask, const struct build *to)
+{
+    const struct constraints *was = &from->workload->constraints, *is = &ask->workload->constraints;
+    struct workload w = *ask->workload;
+    w.constraints.deadline_on = was->deadline_on;
+    w.constraints.budget_minor = was->budget_minor;
+    memcpy(w.constraints.budget_currency, was->budget_currency, sizeof w.constraints.budget_currency);
+    const bool later = is->deadline_on > was->deadline_on, more = to->budget_minor > from->budget_minor;
+    const bool same_date = is->deadline_on == was->deadline_on, same_sum = to->budget_minor == from->budget_minor;
+    return memcmp(&w, from->workload, sizeof w) == 0 && !(ask->reprice.factor > 0) && !(ask->slowdown.by > 0) &&
+           (same_date || (later && was->deadline_on != DATE_NONE && !was->allow_spot)) &&
+           (same_sum || (more && from->budget_minor > 0 && from->n_validate_cut == 0));
+}
+
+/* Kinds whose drafts no limit chose: the hybrid's cut is weighed against the deadline, the budget is nothing to it. */
+static unsigned alike_under(const struct build *from, const struct build *to)
+{
+    const bool same_date = to->deadline_day == from->deadline_day;
+    return 1u << KIND_UNIVERSITY_TIME | (same_date ? 1u << KIND_HYBRID_CLOUD : 0);
+}
+
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)
 {
     double work;
@@ -110,7 +133,11 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     leave_out(from, ask->kinds, to);
     if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
         return err_set(err, ERR_NOMEM, "no room to plan again");
-    if (ask->near)
+    if (looser_limits(from, ask, to)) {
+        recall_inherit(from, 1, true, to);
+        to->drafted = from->drafted;
+        to->kinds_alike = alike_under(from, to);
+    } else if (ask->near)
         recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1),
                        rest_is_same(from, ask), to);
     if (same_prices(from->workload, ask))
@@ -135,6 +162,8 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     if (build_init_like(b, child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0)
         return -1;
     const int searched = build_searched(child);
+    if (child->trains && child->reserve.missing) /* whoever trains pays for the service too: nothing can be priced */
+        return 0;
     if (contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
     ret->effort = effort_of_contest(child, build_searched(child) - searched);

@@ -101,12 +101,15 @@ struct build {
     int n_searched;            /* build_searched, when its options were there */
     int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
     int n_replanned;           /* what plans made of it spent (advice/effort.h) */
+    int n_validate_cut;        /* validations that the budget's share made shorter */
     int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
                                                  * the one with the fewest machines is always among them */
     size_t n_alternatives;
+    struct option_list drafted; /* what its kinds drafted, before any was left out; a re-plan's: of its plan */
+    unsigned kinds_alike;       /* a re-plan's: kinds whose drafts are those of its plan, as a mask */
     struct note_list refusals[KIND_COUNT];
     struct note_list warnings;
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */

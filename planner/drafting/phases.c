@@ -88,6 +88,7 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
     int64_t limit = phases_validate_limit(b, d, train_group, train_units);
     if (limit <= 0 || within(b, &d->groups[home], (int)days, limit))
         return days;
+    b->n_validate_cut++;
     days = most_within(b, &d->groups[home], (int)least, (int)days, limit);
     struct note *n = note_num(note_add(reasons, "validate_limit"), "days", days);
     note_money(note_num(n, "planned_days", b->a.validate_days), "limit", limit);

@@ -1,0 +1,66 @@
+/* relaxing.c — see relaxing.h. */
+#include "planner/advice/relaxing.h"
+
+#include <math.h>
+#include <string.h>
+
+struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, const char *code, const char *text,
+                                const struct relaxed_option *o, bool exact)
+{
+    struct relaxation *r = arena_push(s->b->arena, l);
+    if (!r) {
+        err_set(s->err, ERR_NOMEM, "relaxations do not fit");
+        return NULL;
+    }
+    *r = (struct relaxation){
+        .code = code, .priced = true, .total = o->total, .finish_on = o->finish_on, .exact = exact};
+    r->text = (struct note){.code = text, .short_by = NAN};
+    note_date(note_money(&r->text, "total", o->total), "finish", o->finish_on);
+    return r;
+}
+
+void relaxing_take_changes(struct relaxation *r, const struct changing *c)
+{
+    memcpy(r->changes, c->changes, sizeof r->changes);
+    r->n_changes = c->n;
+}
+
+static struct relaxed_option option_of(const struct draft *d)
+{
+    return (struct relaxed_option){d->option->cost.total, d->option->finish.finish_on, d->shape.gpu};
+}
+
+/* The options of a kind come best first; what no limit needed was not sampled and says nothing of it. */
+static void take(struct relaxed *r, const struct draft *d)
+{
+    const struct option *o = d->option;
+    const struct relaxed_option this = option_of(d);
+    if (r->first.gpu == NULL) {
+        r->feasible = o->feasible;
+        r->first = this;
+    }
+    if (o->feasible && (r->cheapest.gpu == NULL || this.total < r->cheapest.total))
+        r->cheapest = this;
+    if (o->cost.high > 0 && note_find(&o->reasons, "deadline_missed") == NULL &&
+        (r->high == 0 || o->cost.high < r->high))
+        r->high = o->cost.high;
+    if (o->finish.confident_days > 0 && note_find(&o->reasons, "budget_exceeded") == NULL &&
+        (!(r->confident_days > 0) || o->finish.confident_days < r->confident_days))
+        r->confident_days = o->finish.confident_days;
+}
+
+int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
+{
+    const bool lean = s->lean && !replan_same_physics(s->b, w);
+    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
+    struct replan r;
+    for (int k = 0; k < KIND_COUNT; k++)
+        ret[k] = (struct relaxed){.exact = !lean};
+    arena_reset(s->scratch);
+    if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0)
+        return s->err->code == ERR_NOMEM ? -1 : 0;
+    s->b->n_replanned += r.effort;
+    for (size_t i = 0; i < r.n_all; i++)
+        take(&ret[r.all[i]->kind], r.all[i]);
+    return 0;
+}

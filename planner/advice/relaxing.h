@@ -1,0 +1,47 @@
+/* relaxing.h — what relaxations are made of: one changed request planned again, kept by what it comes to for each kind
+ * of supply, and told.
+ */
+#ifndef SUANPAN_PLANNER_ADVICE_RELAXING_H
+#define SUANPAN_PLANNER_ADVICE_RELAXING_H
+
+#include "planner/advice/changes.h"
+#include "planner/advice/replan.h"
+
+struct relaxing {
+    struct build *b;
+    struct plan *plan;
+    struct arena *scratch; /* of one re-plan at a time */
+    struct err *err;
+    bool lean; /* something is feasible: what is not matters less, where physics has to be asked again */
+};
+
+/* One option that a changed request has. */
+struct relaxed_option {
+    int64_t total;
+    date_t finish_on;
+    const struct gpu *gpu; /* NULL: nothing on offer */
+};
+
+/* What a changed request comes to for one kind. */
+struct relaxed {
+    bool feasible, exact;
+    struct relaxed_option first, cheapest; /* cheapest: of the feasible ones */
+    /* What the nearest of its options asks of one limit where it keeps the other; 0 = not known. */
+    int64_t high;          /* minor units */
+    double confident_days; /* from the start */
+};
+
+/* The changed request planned again for the kinds of the mask (1 << enum option_kind); ret: by kind. -1: no memory; a
+ * change that physics refuses is no way out. */
+int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT]);
+
+/* A record at the end of the list, its words begun with cost and date; NULL: no memory. */
+struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, const char *code, const char *text,
+                                const struct relaxed_option *o, bool exact);
+void relaxing_take_changes(struct relaxation *r, const struct changing *c);
+
+/* The least later deadline and the least larger budget that make the kind feasible, where nothing else is missing
+ * (relax_limits.c). -1: no memory. */
+int relax_limits(struct relaxing *s, enum option_kind kind, struct relaxation_list *to);
+
+#endif
