@@ -72,6 +72,7 @@ struct unit_price {
 
 struct cover_memo;
 struct physics_store;
+struct sizing_store;
 
 struct build {
     const struct catalog *catalog;
@@ -117,7 +118,7 @@ struct build {
     struct day_cost day_costs[DAY_COSTS];
     struct unit_price unit_prices[UNIT_PRICES];
     struct cover_memo *covers;          /* of the service's days */
-    const struct sizing_entry *sizings; /* newest first */
+    struct sizing_store *sizings;       /* of all loads of this model, shared with plans made of it */
     bool lean;                          /* a re-plan inside a plan: fewer candidates, no take-away */
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;

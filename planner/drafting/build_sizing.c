@@ -10,6 +10,18 @@ const struct model *build_served_model(const struct build *b)
     return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
 }
 
+struct sizing_store {
+    const struct sizing_entry *first; /* newest first */
+    struct arena *arena;              /* of the plan whose store it is: it outlives the plans made of it */
+};
+
+static struct sizing_store *store_of(struct build *b)
+{
+    if (b->sizings == NULL && (b->sizings = arena_alloc(b->arena, sizeof *b->sizings)) != NULL)
+        b->sizings->arena = b->arena;
+    return b->sizings;
+}
+
 static bool is_same(const struct sizing_entry *e, const struct sku *sku, const struct serving *load)
 {
     return e->gpu == sku->gpu && e->intra == sku->intra && e->gpus_per_node == sku->gpus_per_node &&
@@ -27,17 +39,18 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
                                              .load_low = b->a.load_low,
                                              .load_high = b->a.load_high,
                                              .utilisation_target = b->a.serving_utilisation_target};
-    for (const struct sizing_entry *e = b->sizings; e != NULL; e = e->next)
+    struct sizing_store *store = store_of(b);
+    for (const struct sizing_entry *e = store != NULL ? store->first : NULL; e != NULL; e = e->next)
         if (is_same(e, sku, load)) {
             if (!e->refused)
                 *ret = e->sizing;
             return e->refused;
         }
-    struct sizing_entry *e = arena_alloc(b->arena, sizeof *e);
+    struct sizing_entry *e = store != NULL ? arena_alloc(store->arena, sizeof *e) : NULL;
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
     b->n_sized++;
-    e->refused = serving_size(b->serving_k, &q, b->arena, ret, err) != 0;
+    e->refused = serving_size(b->serving_k, &q, store->arena, ret, err) != 0;
     if (e->refused && err->code == ERR_NOMEM)
         return -1;
     e->gpu = sku->gpu;
@@ -46,8 +59,8 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     e->load = *load;
     if (!e->refused)
         e->sizing = *ret;
-    e->next = b->sizings;
-    b->sizings = e;
+    e->next = store->first;
+    store->first = e;
     return e->refused;
 }
 

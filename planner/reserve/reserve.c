@@ -355,7 +355,17 @@ static int look_again(struct build *b, const struct workload *w, struct build *c
     if (build_init_like(b, child, &q, b->arena, err) != 0)
         return -1;
     child->day.reprice = b->day.reprice;
+    build_inherit(b, child);
     return 0;
+}
+
+/* What it costs is the plan's own effort. */
+static int look_within(struct build *b, struct build *child, struct err *err)
+{
+    const int rc = build_within(child, err);
+    b->n_sized += child->n_sized;
+    b->n_sizings += child->n_sizings;
+    return rc;
 }
 
 static int build_without(struct build *b, int lifted, double bits, struct build *child, struct err *err)
@@ -373,7 +383,7 @@ static int build_without(struct build *b, int lifted, double bits, struct build 
     if (look_again(b, w, child, err) != 0)
         return -1;
     child->lean = b->lean;
-    return build_within(child, err);
+    return look_within(b, child, err);
 }
 
 int reserve_at(struct build *b, const struct provider *at, struct reserve_plan *ret, struct err *err)
@@ -391,7 +401,7 @@ int reserve_at(struct build *b, const struct provider *at, struct reserve_plan *
     if (look_again(b, w, child, err) != 0)
         return -1;
     child->lean = true; /* one machine is enough: it is compared with nothing */
-    if (build_within(child, err) != 0)
+    if (look_within(b, child, err) != 0)
         return -1;
     *ret = child->reserve;
     return 0;
