@@ -21,8 +21,8 @@ static int bill_group(const struct trade_day *day, const struct draft *d, const 
     if (demand_start(day->a, d, s, group, &q) != 0)
         return -1;
     for (int l = 0; l < n_levels; l++) {
-        const size_t same = demand_rise(&q, levels[l]);
-        if (cover_level(&cover, q.days + q.first, q.end - q.first, l > 0 ? same : 0, levels[l] - below) != 0)
+        demand_rise(&q, levels[l]);
+        if (cover_level(&cover, q.runs, q.n, levels[l] - below) != 0)
             return -1;
         below = levels[l];
     }

@@ -32,60 +32,53 @@ static void use_add(struct cover_use *u, enum phase_code phase, int64_t permits,
     u->hours_milli += hours_milli;
 }
 
-/* Hours of a rate are used and paid by the steps of their days; a permit is used by them and paid by its first. */
-static void use_share(struct shares *steps, const struct tariff_day *days, size_t from, size_t to, int64_t times,
-                      bool permit)
+static enum phase_code phase_of(const struct draft_step *steps, const struct tariff_run *run)
 {
-    for (size_t i = from; i < to; i++)
-        steps->used[days[i].tag] += days[i].hours_milli * times;
-    steps->paid[days[from].tag] += permit ? times : days[from].hours_milli * times;
+    return steps != NULL ? steps[run->tag].phase : PHASE_SERVE;
 }
 
-static enum phase_code phase_of(const struct draft_step *steps, const struct tariff_day *d)
+enum section cover_permit_section(const struct draft_step *steps, const struct tariff_run *runs, size_t n,
+                                  const struct tariff_part *permit)
 {
-    return steps != NULL ? steps[d->tag].phase : PHASE_SERVE;
-}
-
-enum section cover_permit_section(const struct draft_step *steps, const struct tariff_day *days, size_t from, size_t to)
-{
-    const enum section only = section_of(phase_of(steps, &days[from]));
-    for (size_t i = from + 1; i < to; i++)
-        if (days[i].tag != days[i - 1].tag && section_of(phase_of(steps, &days[i])) != only)
+    const enum section only = section_of(phase_of(steps, &runs[permit->run]));
+    for (size_t i = permit->run + 1; i < n && runs[i].first < permit->end; i++)
+        if (section_of(phase_of(steps, &runs[i])) != only)
             return SECTION_COMPUTE;
     return only;
 }
 
-/* A permit belongs to the first phase that uses it. */
-static void use_permit(struct cover *c, int r, const struct tariff_day *days, size_t from, size_t to, int64_t times)
+/* A permit belongs to the first phase that uses it; it is used by the steps of its days and paid by its first. */
+static void use_permit(struct cover *c, const struct tariff_run *runs, size_t n, const struct tariff_part *p,
+                       int64_t times)
 {
     int64_t all = 0;
-    enum section only = cover_permit_section(c->steps, days, from, to);
-    for (size_t i = from; i < to; i++)
-        all += days[i].hours_milli;
-    use_add(&c->uses[r][only], phase_of(c->steps, &days[from]), times, all * times);
-    c->permits[r] += times;
-    if (c->bill->shares != NULL)
-        use_share(&c->shares[r][only], days, from, to, times, true);
+    const enum section only = cover_permit_section(c->steps, runs, n, p);
+    struct shares *shares = c->bill->shares != NULL ? &c->shares[p->rate][only] : NULL;
+    for (size_t i = p->run; i < n && runs[i].first < p->end; i++) {
+        const int64_t hours = (int64_t)tariff_days(&runs[i], p) * runs[i].hours_milli;
+        all += hours;
+        if (shares != NULL)
+            shares->used[runs[i].tag] += hours * times;
+    }
+    use_add(&c->uses[p->rate][only], phase_of(c->steps, &runs[p->run]), times, all * times);
+    c->permits[p->rate] += times;
+    if (shares != NULL)
+        shares->paid[runs[p->run].tag] += times;
 }
 
-static void collect_uses(struct cover *c, const struct tariff_day *days, size_t n, int64_t times)
+/* Hours of a rate are used and paid by the step of their days. */
+static void use_hours(struct cover *c, const struct tariff_run *run, const struct tariff_part *p, int64_t times)
 {
-    for (size_t i = 0; i < n;) {
-        int r = tariff_choice(&c->cheapest, i);
-        const struct rate *rate = &c->rates[r];
-        if (rate->days > 0) {
-            size_t to = tariff_after(days, n, i, rate->days);
-            use_permit(c, r, days, i, to, times);
-            i = to;
-            continue;
-        }
-        enum phase_code phase = phase_of(c->steps, &days[i]);
-        int64_t hours = rate->mode == MODE_SPOT ? tariff_spot_hours(rate, days[i].hours_milli) : days[i].hours_milli;
-        use_add(&c->uses[r][section_of(phase)], phase, 0, hours * times);
-        if (c->bill->shares != NULL)
-            use_share(&c->shares[r][section_of(phase)], days, i, i + 1, times, false);
-        i++;
-    }
+    const struct rate *rate = &c->rates[p->rate];
+    const enum phase_code phase = phase_of(c->steps, run);
+    const int64_t days = tariff_days(run, p) * times, used = days * run->hours_milli;
+    const int64_t a_day = rate->mode == MODE_SPOT ? tariff_spot_hours(rate, run->hours_milli) : run->hours_milli;
+    use_add(&c->uses[p->rate][section_of(phase)], phase, 0, a_day * days);
+    if (c->bill->shares == NULL)
+        return;
+    struct shares *shares = &c->shares[p->rate][section_of(phase)];
+    shares->used[run->tag] += used;
+    shares->paid[run->tag] += used;
 }
 
 static int add_use(struct bill *bill, const struct offer *o, const struct rate *r, const struct cover_use *u,
@@ -147,64 +140,62 @@ void cover_start(struct cover *c, const struct offer *o, bool by_card, const str
         memset(c->shares, 0, c->tariff.n_rates * sizeof *c->shares);
 }
 
-int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t known, int64_t times)
+int cover_level(struct cover *c, const struct tariff_run *runs, size_t n, int64_t times)
 {
     int64_t before[OFFER_RATES_MAX];
-    if (n == 0)
-        return 0;
-    if (tariff_cover(&c->tariff, days, n, known, &c->cheapest) != 0)
+    struct tariff_part part = {.run = 0};
+    if (tariff_cover(&c->tariff, runs, n, &c->cheapest) != 0)
         return -1;
     memcpy(before, c->permits, sizeof before);
-    collect_uses(c, days, n, times);
+    while (tariff_next(&c->tariff, runs, n, &c->cheapest, &part)) {
+        if (c->rates[part.rate].days > 0)
+            use_permit(c, runs, n, &part, times);
+        else
+            use_hours(c, &runs[part.run], &part, times);
+    }
     for (size_t r = 0; r < c->tariff.n_rates; r++)
         if (c->permits[r] > before[r])
             bill_hold(c->bill, deposit_of(&c->rates[r], times));
     return 0;
 }
 
-/* Covers the days and counts what each rate is used for. */
-static int fill_memo(struct cover *c, struct cover_memo *m)
+/* What one unit takes of each rate. */
+struct taken {
+    int64_t permits[OFFER_RATES_MAX], hours_milli[OFFER_RATES_MAX];
+};
+
+static int take_of_one(struct cover *c, const struct tariff_run *run, struct taken *ret)
 {
-    struct tariff_day days[TARIFF_DAYS_MAX];
-    for (size_t i = 0; i < m->n; i++)
-        days[i] = (struct tariff_day){(int32_t)i, m->hours_milli, 0, false};
-    memset(m->permits, 0, sizeof m->permits);
-    memset(m->hours, 0, sizeof m->hours);
-    if (tariff_cover(&c->tariff, days, m->n, 0, &c->cheapest) != 0)
+    struct tariff_part part = {.run = 0};
+    memset(ret, 0, sizeof *ret);
+    if (tariff_cover(&c->tariff, run, 1, &c->cheapest) != 0)
         return -1;
-    for (size_t i = 0, to; i < m->n; i = to) {
-        const int r = tariff_choice(&c->cheapest, i), length = c->rates[r].days;
-        to = length > 0 ? tariff_after(days, m->n, i, length) : i + 1;
-        m->permits[r] += length > 0;
-        m->hours[r] += (int64_t)(to - i) * m->hours_milli;
+    while (tariff_next(&c->tariff, run, 1, &c->cheapest, &part)) {
+        ret->permits[part.rate] += c->rates[part.rate].days > 0;
+        ret->hours_milli[part.rate] += (int64_t)tariff_days(run, &part) * run->hours_milli;
     }
     return 0;
 }
 
-int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times, struct cover_memo *memos)
+int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times)
 {
-    struct cover_memo own = {0}, *m = &own;
-    const bool by_card = c->tariff.n_rates > 0 && c->rates[0].per_card;
+    struct taken one;
     if (n == 0 || times <= 0)
         return 0;
-    if (memos != NULL)
-        m = &memos[(c->offer->sku->first_price * 31 + n * 7 + (size_t)hours_milli / 500 + by_card) % COVER_MEMOS];
-    if (m->offer != c->offer || m->by_card != by_card || m->n != n || m->hours_milli != hours_milli) {
-        *m = (struct cover_memo){.by_card = by_card, .n = n, .hours_milli = hours_milli};
-        if (n > TARIFF_DAYS_MAX || fill_memo(c, m) != 0)
-            return -1;
-        m->offer = c->offer;
-    }
+    const struct tariff_run all = {.n = n > TARIFF_DAYS_MAX ? INT32_MAX : (int32_t)n, .hours_milli = hours_milli};
+    if (take_of_one(c, &all, &one) != 0)
+        return -1;
     for (size_t r = 0; r < c->tariff.n_rates; r++) {
-        if (m->permits[r] == 0 && m->hours[r] == 0)
-            continue;
         int64_t permits, hours;
-        if (__builtin_mul_overflow(m->permits[r], times, &permits) ||
-            __builtin_mul_overflow(m->hours[r], times, &hours) || permits > INT64_MAX / 4 || hours > INT64_MAX / 4)
+        if (one.permits[r] == 0 && one.hours_milli[r] == 0)
+            continue;
+        if (__builtin_mul_overflow(one.permits[r], times, &permits) ||
+            __builtin_mul_overflow(one.hours_milli[r], times, &hours) || permits > INT64_MAX / 4 ||
+            hours > INT64_MAX / 4)
             return -1;
         use_add(&c->uses[r][SECTION_INFERENCE_RESERVE], PHASE_SERVE, permits, hours);
         c->permits[r] += permits;
-        if (m->permits[r] > 0)
+        if (permits > 0)
             bill_hold(c->bill, deposit_of(&c->rates[r], times));
     }
     return 0;
@@ -224,10 +215,10 @@ int cover_end(struct cover *c)
     return 0;
 }
 
-int cover_days(const struct offer *o, bool by_card, const struct tariff_day *days, size_t n, int64_t times,
+int cover_runs(const struct offer *o, bool by_card, const struct tariff_run *runs, size_t n, int64_t times,
                const struct draft_step *steps, struct bill *bill)
 {
     struct cover c;
     cover_start(&c, o, by_card, steps, bill);
-    return cover_level(&c, days, n, 0, times) != 0 ? -1 : cover_end(&c);
+    return cover_level(&c, runs, n, times) != 0 ? -1 : cover_end(&c);
 }

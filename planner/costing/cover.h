@@ -31,24 +31,12 @@ struct cover {
 void cover_start(struct cover *c, const struct offer *o, bool by_card, const struct draft_step *steps,
                  struct bill *bill);
 
-/* `times` equal units that work on these days, whose last `known` are the last of the level before (0 = none). -1: a
- * day that no rate covers, or an amount past int64. */
-int cover_level(struct cover *c, const struct tariff_day *days, size_t n, size_t known, int64_t times);
+/* `times` equal units that work on these days. -1: a day that no rate covers, or an amount past int64. */
+int cover_level(struct cover *c, const struct tariff_run *runs, size_t n, int64_t times);
 
-/* What one unit takes of each rate when it works as long on each of so many days: a service is covered again and again
- * for other numbers of machines. */
-enum { COVER_MEMOS = 64 };
-struct cover_memo {
-    const struct offer *offer; /* NULL = empty */
-    bool by_card;
-    size_t n;
-    int32_t hours_milli;
-    int64_t permits[OFFER_RATES_MAX], hours[OFFER_RATES_MAX];
-};
-
-/* As cover_level, for `n` days from the first on that work alike, all of them the serve phase (c->steps = NULL).
- * memos: COVER_MEMOS of them, zeroed at first, of offers that outlive them; NULL = none kept. */
-int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times, struct cover_memo *memos);
+/* As cover_level, for `n` days from the first on that work alike, all of them the serve phase (c->steps = NULL); times
+ * may be so many that the amounts leave int64 (-1). */
+int cover_equal_days(struct cover *c, size_t n, int32_t hours_milli, int64_t times);
 
 /* The lines, each divided over the steps where the bill has shares. -1: as bill_add. */
 int cover_end(struct cover *c);
@@ -56,13 +44,12 @@ int cover_end(struct cover *c);
 /* Rates of one kind, nodes or cards, in a row; space: OFFER_RATES_MAX of them. */
 struct tariff cover_tariff(const struct offer *o, bool by_card, struct rate *space);
 
-/* A permit from days[from] up to before days[to] belongs to the section that alone uses it, to compute where several
- * do. */
-enum section cover_permit_section(const struct draft_step *steps, const struct tariff_day *days, size_t from,
-                                  size_t to);
+/* A permit belongs to the section that alone uses it, to compute where several do. */
+enum section cover_permit_section(const struct draft_step *steps, const struct tariff_run *runs, size_t n,
+                                  const struct tariff_part *permit);
 
 /* A demand of one level. */
-int cover_days(const struct offer *o, bool by_card, const struct tariff_day *days, size_t n, int64_t times,
+int cover_runs(const struct offer *o, bool by_card, const struct tariff_run *runs, size_t n, int64_t times,
                const struct draft_step *steps, struct bill *bill);
 
 #endif

@@ -44,47 +44,53 @@ int demand_levels(const struct draft *d, int group, int *ret_levels)
     return n;
 }
 
-static int add_days(const struct assume *a, const struct draft *d, const struct schedule *s, int step,
-                    struct tariff_day *days, size_t max, size_t *n)
+static void add_run(struct demand *q, int64_t first, int64_t n, int64_t hours_milli, int step, bool spot)
 {
-    const struct draft_step *st = &d->steps[step];
-    double per_day = fmin(24, st->hours_per_day > 0 ? st->hours_per_day : 24);
-    int64_t left = s->billed_milli[step], day_milli = llround(per_day * 1000);
-    bool spot = d->groups[st->group].spot_allowed && st->phase != PHASE_SERVE;
-    for (int day = s->first_day[step]; day <= s->last_day[step]; day++) {
-        if (*n == max)
-            return -1;
-        int64_t today = left < day_milli ? left : day_milli;
-        bool last_mile = d->deadline_day != INT_MAX && day > d->deadline_day - (int)a->spot_last_mile_days;
-        days[(*n)++] = (struct tariff_day){day, (int32_t)today, (uint8_t)step, spot && !last_mile};
-        left -= today;
-    }
-    return 0;
+    if (n > 0)
+        q->runs[q->n++] = (struct tariff_run){(int32_t)first, (int32_t)n, (int32_t)hours_milli, (uint8_t)step, spot};
+}
+
+/* The first day that spot may no longer serve, from which on it is the last mile before a deadline. */
+static int32_t spot_ends(const struct assume *a, const struct draft *d, const struct draft_step *s)
+{
+    if (!d->groups[s->group].spot_allowed || s->phase == PHASE_SERVE)
+        return 0;
+    return d->deadline_day == INT_MAX ? INT_MAX : d->deadline_day - (int)a->spot_last_mile_days + 1;
+}
+
+/* Whole days, and what is left on the last. */
+static void add_days(const struct assume *a, const struct schedule *s, int step, struct demand *q)
+{
+    const struct draft_step *st = &q->draft->steps[step];
+    const double per_day = fmin(24, st->hours_per_day > 0 ? st->hours_per_day : 24);
+    const int64_t day_milli = llround(per_day * 1000), whole = s->billed_milli[step] / day_milli;
+    const int64_t first = s->first_day[step], end = s->last_day[step] + 1, mile = spot_ends(a, q->draft, st);
+    const int64_t spot = mile <= first ? 0 : mile - first < whole ? mile - first : whole;
+    add_run(q, first, spot, day_milli, step, true);
+    add_run(q, first + spot, whole - spot, day_milli, step, false);
+    add_run(q, first + whole, end - first - whole, s->billed_milli[step] - whole * day_milli, step,
+            first + whole < mile);
 }
 
 int demand_start(const struct assume *a, const struct draft *d, const struct schedule *s, int group, struct demand *ret)
 {
+    int64_t days = 0;
     ret->draft = d;
-    ret->first = ret->end = 0;
-    for (int i = 0; i < d->n_steps; i++)
-        if (same_pool(d, d->steps[i].group, group) && levels_of(d, &d->steps[i]) > 0 &&
-            add_days(a, d, s, i, ret->days, TARIFF_DAYS_MAX, &ret->end) != 0)
-            return -1;
-    return 0;
+    ret->n = 0;
+    for (int i = 0; i < d->n_steps; i++) {
+        if (!same_pool(d, d->steps[i].group, group) || levels_of(d, &d->steps[i]) <= 0)
+            continue;
+        days += s->last_day[i] - s->first_day[i] + 1;
+        add_days(a, s, i, ret);
+    }
+    return days > TARIFF_DAYS_MAX ? -1 : 0;
 }
 
-size_t demand_rise(struct demand *q, int levels)
+void demand_rise(struct demand *q, int levels)
 {
-    bool stays[DRAFT_STEPS_MAX];
-    size_t same = q->end, to;
-    for (int i = 0; i < q->draft->n_steps; i++)
-        stays[i] = levels_of(q->draft, &q->draft->steps[i]) >= levels;
-    while (same > q->first && stays[q->days[same - 1].tag])
-        same--;
-    to = same;
-    for (size_t i = same; i-- > q->first;)
-        if (stays[q->days[i].tag])
-            q->days[--to] = q->days[i];
-    q->first = to;
-    return q->end - same;
+    size_t kept = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (levels_of(q->draft, &q->draft->steps[q->runs[i].tag]) >= levels)
+            q->runs[kept++] = q->runs[i];
+    q->n = kept;
 }

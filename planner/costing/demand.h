@@ -12,19 +12,20 @@ int demand_pool(const struct draft *d, int group);
  * levels between two of them have the same days. At most DRAFT_STEPS_MAX. */
 int demand_levels(const struct draft *d, int group, int *ret_levels);
 
-/* The days of one pool, from the lowest level up. */
+/* The days of one pool, from the lowest level up. A step's days are equal ones that spot may serve, as many that it may
+ * not, and a last one with what is left. */
+enum { DEMAND_RUNS_MAX = 3 * DRAFT_STEPS_MAX };
 struct demand {
     const struct draft *draft;
-    struct tariff_day days[TARIFF_DAYS_MAX];
-    size_t first, end; /* of the level at hand */
+    struct tariff_run runs[DEMAND_RUNS_MAX];
+    size_t n; /* of the level at hand */
 };
 
 /* The days on which any of the pool works. -1 when there are more than TARIFF_DAYS_MAX. */
 int demand_start(const struct assume *a, const struct draft *d, const struct schedule *s, int group,
                  struct demand *ret);
 
-/* Leaves the days of the steps that use at least so many levels; levels only rise. Returns how many of the last days
- * stay as they were. */
-size_t demand_rise(struct demand *q, int levels);
+/* Leaves the days of the steps that use at least so many levels; levels only rise. */
+void demand_rise(struct demand *q, int levels);
 
 #endif

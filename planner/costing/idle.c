@@ -28,41 +28,35 @@ static void add_day(struct idle_search *s, const struct idle_run *day)
     s->runs[at] = *day;
 }
 
-/* The days of one permit that starts at days[from] and covers those before days[to]. */
-static void walk_permit(struct idle_search *s, struct idle_run run, const struct tariff_day *days, size_t from,
-                        size_t to)
+/* The days of one permit, and what of each of them its work leaves. */
+static void walk_permit(struct idle_search *s, struct idle_run run, const struct tariff_run *runs, size_t n,
+                        const struct tariff_part *permit)
 {
-    const int first = days[from].day;
-    size_t next = from;
-    for (int day = first; day < first + run.rate->days; day++) {
-        double used = 0;
-        if (next < to && days[next].day == day)
-            used = (double)days[next++].hours_milli / 1000;
+    size_t next = permit->run;
+    for (int day = permit->first; day < permit->end; day++) {
+        while (next < n && runs[next].first + runs[next].n <= day)
+            next++;
+        const bool works = next < n && runs[next].first <= day;
         run.first_day = run.last_day = day;
-        run.hours = 24 - used;
+        run.hours = 24 - (works ? (double)runs[next].hours_milli / 1000 : 0);
         if (run.hours > 0)
             add_day(s, &run);
     }
 }
 
 static int walk_level(struct idle_search *s, const struct draft *d, const struct tariff *t, struct idle_run run,
-                      const struct tariff_day *days, size_t n)
+                      const struct tariff_run *runs, size_t n)
 {
     struct tariff_cover cover;
-    if (n == 0)
-        return 0;
-    if (tariff_cover(t, days, n, 0, &cover) != 0)
+    struct tariff_part part = {.run = 0};
+    if (tariff_cover(t, runs, n, &cover) != 0)
         return -1;
-    for (size_t i = 0; i < n;) {
-        run.rate = &t->rates[tariff_choice(&cover, i)];
-        if (run.rate->days == 0) {
-            i++;
+    while (tariff_next(t, runs, n, &cover, &part)) {
+        run.rate = &t->rates[part.rate];
+        if (run.rate->days == 0)
             continue;
-        }
-        const size_t to = tariff_after(days, n, i, run.rate->days);
-        run.section = cover_permit_section(d->steps, days, i, to);
-        walk_permit(s, run, days, i, to);
-        i = to;
+        run.section = cover_permit_section(d->steps, runs, n, &part);
+        walk_permit(s, run, runs, n, &part);
     }
     return 0;
 }
@@ -90,7 +84,7 @@ static int walk_group(const struct assume *a, const struct draft *d, const struc
     for (int l = 0; l < n_levels; l++) {
         run.units = levels[l] - below;
         demand_rise(&q, levels[l]);
-        if (walk_level(s, d, &t, run, q.days + q.first, q.end - q.first) != 0)
+        if (walk_level(s, d, &t, run, q.runs, q.n) != 0)
             return -1;
         below = levels[l];
     }

@@ -7,7 +7,6 @@
 
 #include "base/money.h"
 #include "planner/costing/costing.h"
-#include "planner/costing/cover.h"
 
 /* The parameter table with the request's own values in place; unknown and forbidden names are the caller's fault. */
 static int apply_overrides(struct build *b, struct err *err)
@@ -40,9 +39,7 @@ static int apply_overrides(struct build *b, struct err *err)
 static int make_room(struct build *b, struct err *err)
 {
     b->readings = arena_alloc(b->arena, training_readings_size());
-    b->covers = arena_array(b->arena, COVER_MEMOS, sizeof *b->covers);
-    return b->readings == NULL || b->covers == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers")
-                                                    : 0;
+    return b->readings == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers") : 0;
 }
 
 static int bind_constants(struct build *b, struct err *err)

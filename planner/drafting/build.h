@@ -70,7 +70,6 @@ struct unit_price {
     int64_t micros;
 };
 
-struct cover_memo;
 struct physics_store;
 struct sizing_store;
 
@@ -117,7 +116,6 @@ struct build {
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
     struct unit_price unit_prices[UNIT_PRICES];
-    struct cover_memo *covers;          /* of the service's days */
     struct sizing_store *sizings;       /* of all loads of this model, shared with plans made of it */
     bool lean;                          /* a re-plan inside a plan: fewer candidates, no take-away */
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
@@ -157,7 +155,7 @@ const struct model *build_served_model(const struct build *b);
 int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
                  struct err *err);
 
-/* What `from` has asked of the market and of covers is at hand in `to`, but for machines of another price; sizings too
+/* What `from` has asked of the market is at hand in `to`, but for machines of another price; sizings too
  * where the same model is served. For plans of one day, currency and assumptions. */
 void build_inherit(const struct build *from, struct build *to);
 

@@ -1,7 +1,6 @@
 /* build_sizing.c — the load on the machines of one card, sized once a plan and for the plans made of it. */
 #include <string.h>
 
-#include "planner/costing/cover.h"
 #include "planner/drafting/build.h"
 
 const struct model *build_served_model(const struct build *b)
@@ -70,7 +69,6 @@ void build_inherit(const struct build *from, struct build *to)
     memcpy(to->day_costs, from->day_costs, sizeof to->day_costs);
     if (!(to->day.reprice.factor > 0) || to->day.reprice.subject == SUBJECT_SKU)
         memcpy(to->unit_prices, from->unit_prices, sizeof to->unit_prices);
-    memcpy(to->covers, from->covers, COVER_MEMOS * sizeof *to->covers);
     const struct model *a = build_served_model(from), *b = build_served_model(to);
     if (memcmp(a, b, sizeof *a) == 0)
         to->sizings = from->sizings;

@@ -7,17 +7,16 @@
 #include "planner/costing/cover.h"
 #include "planner/drafting/quality.h"
 
+enum { DAYS_ASKED_MAX = 64 };
+
 /* Net cost of `days` whole days of one unit by the cheapest cover; -1 when it cannot be rented. */
 static int64_t days_cost(const struct draft_group *g, int days)
 {
-    struct tariff_day use[64];
+    const struct tariff_run use = {.n = days < DAYS_ASKED_MAX ? days : DAYS_ASKED_MAX, .hours_milli = 24000};
     struct bill bill;
     int64_t net, tax;
     bill_start(&bill);
-    for (int i = 0; i < days && i < 64; i++)
-        use[i] = (struct tariff_day){i, 24000, 0, false};
-    if (cover_days(g->offer, g->by_card, use, (size_t)(days < 64 ? days : 64), g->by_card ? g->cards : 1, NULL,
-                   &bill) != 0 ||
+    if (cover_runs(g->offer, g->by_card, &use, days > 0, g->by_card ? g->cards : 1, NULL, &bill) != 0 ||
         bill_sum(&bill, &net, &tax) != 0)
         return -1;
     return net;

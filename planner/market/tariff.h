@@ -1,7 +1,10 @@
 /* tariff.h — the cheapest way to pay for one machine whose use over the days is known.
  *
  * Permits: an hour (pay as you go, or spot where allowed), a month, a year, each bought whole. The cover is exact:
- * dynamic programming from the last active day back. It never costs more than the best single mode.
+ * dynamic programming from the last day of use back. It never costs more than the best single mode.
+ *
+ * Days are told in runs of equal ones, and so is the cover: a job of a year is a handful of runs, and the search walks
+ * from one change to the next instead of from day to day.
  */
 #ifndef SUANPAN_PLANNER_MARKET_TARIFF_H
 #define SUANPAN_PLANNER_MARKET_TARIFF_H
@@ -10,14 +13,14 @@
 
 #include "planner/market/market.h"
 
-enum { TARIFF_DAYS_MAX = 3700 };
+enum { TARIFF_DAYS_MAX = 3700, TARIFF_RUNS_MAX = 512 };
 
-/* One active day of one unit; ascending by day, no day twice. */
-struct tariff_day {
-    int32_t day;
-    int32_t hours_milli; /* billed */
+/* Days one after another on which one unit works alike. Runs ascend, and no day is in two of them. */
+struct tariff_run {
+    int32_t first, n;    /* day, and how many from it on */
+    int32_t hours_milli; /* billed, on each of them */
     uint8_t tag;         /* whatever the caller wants back (the step) */
-    bool spot;           /* spot may serve this day */
+    bool spot;           /* spot may serve these days */
 };
 
 struct tariff {
@@ -25,31 +28,47 @@ struct tariff {
     size_t n_rates;
 };
 
+/* Days one after another that the cheapest cover pays alike: each by the hour, or each by a permit that starts on it,
+ * where one starts there. They reach up to the first day of the leg before this one in the row. */
+struct tariff_leg {
+    int32_t first;
+    uint8_t rate;  /* of no meaning on days without use */
+    int64_t nano;  /* what all days from `first` on cost */
+    int64_t a_day; /* by so much less from each day later */
+};
+
 /* Cost unit of the search: milli-units x micros (1e-9 of a currency unit), so that nothing is rounded inside. */
 struct tariff_cover {
     int64_t cost_nano;
-    size_t n;
-    int64_t best[TARIFF_DAYS_MAX + 1]; /* of the last so many days */
-    uint8_t choice[TARIFF_DAYS_MAX];   /* tariff_choice; by the number of days that follow */
+    size_t n;                                                      /* legs: those of the last days come first */
+    struct tariff_leg legs[1 + TARIFF_DAYS_MAX + TARIFF_RUNS_MAX]; /* a day's each, and a gap's, at most */
 };
 
-/* The rate taken at active day i: hourly, or a permit that starts there. */
-static inline int tariff_choice(const struct tariff_cover *c, size_t i)
-{
-    return c->choice[c->n - 1 - i];
-}
+/* -1: no cover (no rates, or a day only spot could serve and may not), too many days or runs, or an amount past int64.
+ */
+int tariff_cover(const struct tariff *t, const struct tariff_run *runs, size_t n, struct tariff_cover *ret);
 
-/* The search walks back from the last day, so days with a common end share its work: the last `known` days (0 = none)
- * are the last of those that *ret was made of, by the same tariff. -1: no cover (no rates, or a day only spot could
- * serve and may not), too many days, or an amount past int64. */
-int tariff_cover(const struct tariff *t, const struct tariff_day *days, size_t n, size_t known,
-                 struct tariff_cover *ret);
+/* What one rate pays for: the days of use from `first`, which is of runs[run], up to before `end`. By the hour they are
+ * all of that run. */
+struct tariff_part {
+    int rate;
+    size_t run, leg; /* leg: counted from the first day's */
+    int32_t first, end;
+};
+
+/* The cover's parts from the first day on: {0} before the first; false: there is no further one. */
+bool tariff_next(const struct tariff *t, const struct tariff_run *runs, size_t n, const struct tariff_cover *cover,
+                 struct tariff_part *part);
+
+/* Days of a run that the part pays for. */
+static inline int32_t tariff_days(const struct tariff_run *run, const struct tariff_part *part)
+{
+    const int32_t from = run->first > part->first ? run->first : part->first, to = run->first + run->n;
+    return (to < part->end ? to : part->end) - from;
+}
 
 /* Cost of `hours_milli` at an hourly or spot rate, or of one permit (hours_milli ignored). -1 on overflow. */
 int tariff_cost(const struct rate *r, int64_t hours_milli, int64_t *ret_nano);
-
-/* The first active day at or after `from` + the permit's length, i.e. where a permit started at days[i] ends. */
-size_t tariff_after(const struct tariff_day *days, size_t n, size_t i, int permit_days);
 
 /* Billed hours of a spot use of `hours_milli`: the work lost to interruptions is done again. */
 int64_t tariff_spot_hours(const struct rate *r, int64_t hours_milli);

@@ -24,7 +24,7 @@ struct reserve_hours reserve_hours_of(const struct build *b, const struct reserv
 {
     const double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
     const size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
-    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving)), b->covers};
+    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving))};
 }
 
 int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica)
@@ -42,35 +42,38 @@ enum { STRETCH_DAYS = 3650 };
 
 /* So many of one SKU that work full days one after another, and what is left on the last: whole stretches are alike, so
  * that work for centuries costs no more to reckon than work for ten years. */
-static int cover_stretch(struct cover *c, const struct reserve_hours *h, double hours, int units)
+static int cover_stretch(struct cover *c, double hours, int units)
 {
     enum { FULL_DAY_MILLI = 24000 };
-    struct tariff_day days[STRETCH_DAYS];
     const double whole = units > 0 ? floor(hours / (24.0 * STRETCH_DAYS)) : 0;
-    size_t n = 0;
     if (whole * units > (double)INT64_MAX / 2)
         return -1;
-    if (whole >= 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, units, h->memos) != 0)
+    if (whole >= 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, units) != 0)
         return -1;
     const int64_t deposit = c->bill->deposit;
-    if (whole > 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, (int64_t)(whole - 1) * units, h->memos) != 0)
+    if (whole > 1 && cover_equal_days(c, STRETCH_DAYS, FULL_DAY_MILLI, (int64_t)(whole - 1) * units) != 0)
         return -1;
     hours -= whole * 24 * STRETCH_DAYS;
-    for (; units > 0 && n < STRETCH_DAYS && hours > 1e-9; n++, hours -= 24)
-        days[n] = (struct tariff_day){(int32_t)n, milli_of(fmin(24, hours)), 0, false};
-    if (cover_level(c, days, n, 0, units) != 0)
-        return -1;
+    if (units > 0 && hours > 1e-9) {
+        const double last = fmod(hours, 24);
+        const struct tariff_run rest[] = {
+            {.n = (int32_t)((hours - last) / 24), .hours_milli = FULL_DAY_MILLI},
+            {.first = (int32_t)((hours - last) / 24), .n = last > 1e-9, .hours_milli = milli_of(last)}};
+        const size_t skip = rest[0].n == 0, n = 2 - skip - (rest[1].n == 0);
+        if (cover_level(c, rest + skip, n, units) != 0)
+            return -1;
+    }
     c->bill->deposit = whole >= 1 ? deposit : c->bill->deposit;
     return 0;
 }
 
 /* So many of one SKU that work as long every day; nothing where there are none. */
-static int cover_equal(struct cover *c, const struct reserve_hours *h, int32_t hours_milli, int units)
+static int cover_equal(struct cover *c, size_t days, int32_t hours_milli, int units)
 {
-    for (size_t from = 0; units > 0 && from < h->days; from += STRETCH_DAYS) {
-        const size_t part = h->days - from < STRETCH_DAYS ? h->days - from : STRETCH_DAYS;
+    for (size_t from = 0; units > 0 && from < days; from += STRETCH_DAYS) {
+        const size_t part = days - from < STRETCH_DAYS ? days - from : STRETCH_DAYS;
         const int64_t deposit = c->bill->deposit;
-        if (cover_equal_days(c, part, hours_milli, units, h->memos) != 0)
+        if (cover_equal_days(c, part, hours_milli, units) != 0)
             return -1;
         c->bill->deposit = from > 0 ? deposit : c->bill->deposit;
     }
@@ -85,8 +88,9 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
         base = units;
     bill_start(bill);
     cover_start(&cover, o, by_card, NULL, bill);
-    if (cover_equal(&cover, &h, h.base_milli, base) != 0 || cover_equal(&cover, &h, h.peak_milli, units - base) != 0 ||
-        cover_stretch(&cover, &h, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
+    if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
+        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 ||
+        cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
         cover_end(&cover) != 0 || bill->failed)
         return -1;
     return bill_sum(bill, ret_net, ret_tax);
@@ -294,7 +298,6 @@ static void add_way(struct reserve_plan *r, struct reserve_hours h, const char *
 
 void reserve_ways(struct reserve_plan *r, struct reserve_hours h)
 {
-    h.memos = NULL; /* of offers made for the moment */
     r->n_ways = 0;
     add_way(r, h, "hourly_autoscaled", MODE_HOURLY, MODE_HOURLY);
     add_way(r, h, "monthly", MODE_MONTHLY, MODE_MONTHLY);

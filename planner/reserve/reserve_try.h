@@ -33,7 +33,6 @@ int reserve_over(const struct offer *o, bool by_card, int units);
 struct reserve_hours {
     size_t days;
     int32_t base_milli, peak_milli;
-    struct cover_memo *memos; /* of this plan; NULL = none */
 };
 
 double reserve_peak_hours(const struct build *b, const struct serving *load);
