@@ -73,11 +73,6 @@ static double times_the_runs(const struct build *from, const struct build *to)
     return (double)to->training.runs / from->training.runs;
 }
 
-static bool all_slower(const struct replan_ask *ask)
-{
-    return ask->slowdown.by > 0 && ask->slowdown.gpu == NULL;
-}
-
 /* Kinds that are not planned again still set what cost and time are measured by. */
 static void leave_out(const struct build *from, unsigned kinds, struct build *to)
 {
@@ -96,7 +91,10 @@ static void leave_out(const struct build *from, unsigned kinds, struct build *to
 /* Whatever is not of the price or the card that is changed comes to what it came to. */
 static bool rest_is_same(const struct build *from, const struct replan_ask *ask)
 {
-    return !all_slower(ask) && memcmp(from->workload, ask->workload, sizeof *from->workload) == 0 &&
+    struct workload w = *ask->workload;
+    if (!w.constraints.allow_spot) /* what is taken away must not be late */
+        w.constraints.deadline_on = from->workload->constraints.deadline_on;
+    return !(ask->slowdown.by > 0 && ask->slowdown.gpu == NULL) && memcmp(from->workload, &w, sizeof w) == 0 &&
            !reserve_moves(from, &ask->reprice);
 }
 
@@ -131,22 +129,27 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     to->day.reprice = ask->reprice;
     to->slowdown = ask->slowdown;
     leave_out(from, ask->kinds, to);
-    if (same_physics(from->workload, ask->workload, &work) && build_inherit_physics(from, work, to) != 0)
-        return err_set(err, ERR_NOMEM, "no room to plan again");
-    if (looser_limits(from, ask, to)) {
-        recall_inherit(from, 1, true, to);
+    const bool same = same_physics(from->workload, ask->workload, &work), looser = looser_limits(from, ask, to);
+    if (same)
+        build_inherit_physics(from, work, to);
+    if (looser) {
         to->drafted = from->drafted;
         to->kinds_alike = alike_under(from, to);
-    } else if (ask->near)
-        recall_inherit(from, work * times_the_runs(from, to) * (all_slower(ask) ? ask->slowdown.by : 1),
-                       rest_is_same(from, ask), to);
+    }
     if (same_prices(from->workload, ask))
         build_inherit(from, to);
-    if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice))
-        return reserve_build(to, err);
-    to->reserve = from->reserve;
-    memcpy(to->alternatives, from->alternatives, sizeof to->alternatives);
-    to->n_alternatives = from->n_alternatives;
+    if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice)) {
+        if (reserve_build(to, err) != 0)
+            return -1;
+    } else {
+        to->reserve = from->reserve;
+        memcpy(to->alternatives, from->alternatives, sizeof to->alternatives);
+        to->n_alternatives = from->n_alternatives;
+    }
+    if (looser)
+        recall_inherit(from, RECALL_ALL, 1, to);
+    else if (ask->near && same)
+        recall_inherit(from, rest_is_same(from, ask) ? RECALL_EXACT : RECALL_NEAR, work * times_the_runs(from, to), to);
     return 0;
 }
 

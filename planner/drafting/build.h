@@ -20,7 +20,6 @@ struct physics_entry {
     struct shape shape;
     const struct estimate *estimate;
     struct physics_entry *next;
-    bool inherited; /* from the plan that is planned again, and not asked for yet */
 };
 
 /* Cards that a re-plan takes to be slower or faster than reckoned. by: multiplier on time; 0 = none. */
@@ -36,6 +35,7 @@ struct sizing_entry {
     int gpus_per_node;
     struct serving load;
     bool refused; /* this card cannot serve it at all (no such precision) */
+    struct serving_kept *kept;
     struct serving_sizing sizing;
     const struct sizing_entry *next;
 };
@@ -93,10 +93,11 @@ struct build {
     const struct gpu *measured_gpu; /* the catalog's row of measured.gpu; NULL = none */
     struct physics_entry *physics[PHYSICS_BUCKETS]; /* what this plan asked for */
     struct physics_store *store;                    /* of all estimates of this work, shared with plans made of it */
+    double work;                                    /* times the work of the store's plan; 0 = its own plan */
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
-    struct recall *recall; /* what its candidates came to (offers/recall.h); a re-plan's: of its plan */
-    double recall_work, recall_best;
-    bool recall_exact;         /* what the re-plan changes is one price or one card's speed: the rest is as it was */
+    struct recall *recall[KIND_COUNT]; /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
+    int recalls;                       /* enum recall_how */
+    double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
     int n_sized;               /* sizings that were not at hand */
     int n_searched;            /* build_searched, when its options were there */
     int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
@@ -145,7 +146,10 @@ int build_searched(const struct build *b);
 
 /* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */
-int build_inherit_physics(const struct build *from, double work, struct build *to);
+void build_inherit_physics(const struct build *from, double work, struct build *to);
+
+/* An estimate of the plan that this one is made of, as this one has it. NULL: no memory. */
+const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu);
 
 /* The model that is served: the load's own, or the workload's. */
 const struct model *build_served_model(const struct build *b);

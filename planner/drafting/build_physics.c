@@ -70,7 +70,7 @@ static int insert(struct physics_entry **head, const struct shape *shape, const 
     struct physics_entry *entry = arena_alloc(arena, sizeof *entry);
     if (entry == NULL)
         return err_set(err, ERR_NOMEM, "no room for estimates");
-    *entry = (struct physics_entry){*shape, estimate, *head, false};
+    *entry = (struct physics_entry){*shape, estimate, *head};
     *head = entry;
     return 0;
 }
@@ -129,25 +129,22 @@ static const struct estimate *as_asked(const struct estimate *e, double work, do
     return own;
 }
 
-static double slower_on(const struct build *b, const struct shape *shape)
+const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu)
 {
-    return is_slowed(&b->slowdown, shape->gpu) ? b->slowdown.by : 1;
+    return as_asked(e, b->work, is_slowed(&b->slowdown, gpu) ? b->slowdown.by : 1, b->arena);
 }
 
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err)
 {
     struct physics_entry **head = &b->physics[bucket_of(b, shape)];
     for (struct physics_entry *e = *head; e != NULL; e = e->next)
-        if (shape_same(&e->shape, shape)) {
-            b->n_physics += e->inherited;
-            e->inherited = false;
+        if (shape_same(&e->shape, shape))
             return e->estimate;
-        }
     struct physics_store *store = store_of(b);
     const struct estimate *e = store != NULL ? stored(store, shape, err) : NULL;
     if (e == NULL)
         return store != NULL ? NULL : (err_set(err, ERR_NOMEM, "no room for estimates"), NULL);
-    e = as_asked(e, 1, slower_on(b, shape), b->arena);
+    e = as_asked(e, store->of != b ? b->work : 1, is_slowed(&b->slowdown, shape->gpu) ? b->slowdown.by : 1, b->arena);
     if (e == NULL || insert(head, shape, e, b->arena, err) != 0) {
         err_set(err, ERR_NOMEM, "no room for estimates");
         return NULL;
@@ -156,23 +153,8 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
     return e;
 }
 
-int build_inherit_physics(const struct build *from, double work, struct build *to)
+void build_inherit_physics(const struct build *from, double work, struct build *to)
 {
-    if (!(work < 1) && !(work > 1)) {
-        to->store = from->store;
-        return 0;
-    }
-    for (int i = 0; i < PHYSICS_BUCKETS; i++) {
-        struct physics_entry **at = &to->physics[i];
-        for (const struct physics_entry *e = from->physics[i]; e != NULL; e = e->next) {
-            struct physics_entry *own = arena_alloc(to->arena, sizeof *own);
-            const struct estimate *estimate = as_asked(e->estimate, work, slower_on(to, &e->shape), to->arena);
-            if (own == NULL || estimate == NULL)
-                return -1;
-            *own = (struct physics_entry){e->shape, estimate, NULL, true};
-            *at = own;
-            at = &own->next;
-        }
-    }
-    return 0;
+    to->store = from->store;
+    to->work = work;
 }

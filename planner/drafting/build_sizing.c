@@ -21,10 +21,33 @@ static struct sizing_store *store_of(struct build *b)
     return b->sizings;
 }
 
-static bool is_same(const struct sizing_entry *e, const struct sku *sku, const struct serving *load)
+static bool is_machine(const struct sizing_entry *e, const struct sku *sku)
 {
-    return e->gpu == sku->gpu && e->intra == sku->intra && e->gpus_per_node == sku->gpus_per_node &&
-           memcmp(&e->load, load, sizeof *load) == 0;
+    return e->gpu == sku->gpu && e->intra == sku->intra && e->gpus_per_node == sku->gpus_per_node;
+}
+
+/* For how long it is served sizes no machine. */
+static struct serving timeless(const struct serving *load)
+{
+    struct serving s = *load;
+    s.months_stated = false;
+    s.months = 0;
+    return s;
+}
+
+/* What one replica carries does not depend on how much there is to carry. */
+static struct serving_kept *kept_for(const struct sizing_store *store, const struct sku *sku,
+                                     const struct serving *load)
+{
+    for (const struct sizing_entry *e = store->first; e != NULL; e = e->next) {
+        struct serving s = *load;
+        s.requests_per_s = e->load.requests_per_s;
+        s.concurrency = e->load.concurrency;
+        s.users = e->load.users;
+        if (e->kept != NULL && is_machine(e, sku) && memcmp(&s, &e->load, sizeof s) == 0)
+            return e->kept;
+    }
+    return NULL;
 }
 
 int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
@@ -39,8 +62,9 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
                                              .load_high = b->a.load_high,
                                              .utilisation_target = b->a.serving_utilisation_target};
     struct sizing_store *store = store_of(b);
+    const struct serving s = timeless(load);
     for (const struct sizing_entry *e = store != NULL ? store->first : NULL; e != NULL; e = e->next)
-        if (is_same(e, sku, load)) {
+        if (is_machine(e, sku) && memcmp(&e->load, &s, sizeof s) == 0) {
             if (!e->refused)
                 *ret = e->sizing;
             return e->refused;
@@ -48,14 +72,15 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     struct sizing_entry *e = store != NULL ? arena_alloc(store->arena, sizeof *e) : NULL;
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
-    b->n_sized++;
-    e->refused = serving_size(b->serving_k, &q, store->arena, ret, err) != 0;
+    e->kept = kept_for(store, sku, &s);
+    b->n_sized += e->kept == NULL;
+    e->refused = serving_size_keeping(b->serving_k, &q, store->arena, b->serves ? &e->kept : NULL, ret, err) != 0;
     if (e->refused && err->code == ERR_NOMEM)
         return -1;
     e->gpu = sku->gpu;
     e->intra = sku->intra;
     e->gpus_per_node = sku->gpus_per_node;
-    e->load = *load;
+    e->load = s;
     if (!e->refused)
         e->sizing = *ret;
     e->next = store->first;

@@ -6,7 +6,6 @@
 #include "planner/costing/costing.h"
 #include "planner/drafting/extras.h"
 #include "planner/drafting/phases.h"
-#include "planner/offers/recall.h"
 
 int candidate_list_init(struct build *b, struct candidate_list *l)
 {
@@ -98,18 +97,20 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
     double hours = build_train_hours(b, c->estimate, c->lanes);
     if (!(hours >= 0) || hours / 24 > b->a.horizon_days)
         return false;
-    if (!recall_find(b, kind, c)) {
-        build_draft_restart(b, scratch, kind);
-        b->n_reckoned++;
-        if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
-            return false;
-        c->total = r.total;
-        c->finish_days = r.schedule.finish_days;
-        recall_store(b, kind, c);
-    }
+    build_draft_restart(b, scratch, kind);
+    b->n_reckoned++;
+    if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
+        return false;
+    c->total = r.total;
+    c->finish_days = r.schedule.finish_days;
+    candidate_limit(b, c);
+    return true;
+}
+
+void candidate_limit(const struct build *b, struct candidate *c)
+{
     c->in_time = c->finish_days <= (double)b->deadline_day + 1;
     c->in_budget = b->budget_minor == 0 || c->total <= b->budget_minor;
-    return true;
 }
 
 /* Two candidates that a customer would call the same offer: same card, number of cards and fabric. */

@@ -40,6 +40,9 @@ void candidate_weights(const struct build *b, double *ret_cost, double *ret_time
  * (beyond the horizon, no cover). Fills total, finish_days, in_time, in_budget. */
 bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch);
 
+/* Fills in_time and in_budget of one whose total and finish_days are known. */
+void candidate_limit(const struct build *b, struct candidate *c);
+
 /* Is x better than y by the weights of the request's priority, cost and time measured against the better of the two? */
 bool candidate_better(const struct build *b, const struct candidate *x, const struct candidate *y);
 

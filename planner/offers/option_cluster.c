@@ -148,6 +148,19 @@ struct size {
     int nodes_before;
 };
 
+static enum added add(struct cluster_search *s, struct candidate *c)
+{
+    const struct candidate tried = *c;
+    const bool had = candidate_reckon(s->w.b, KIND_SMALL_CLUSTER, c, &s->w.scratch);
+    recall_store(s->w.b, KIND_SMALL_CLUSTER, &tried, had ? c : NULL);
+    if (!had)
+        return ADDED; /* too slow: more nodes may do it */
+    enum added r = compare(s, c);
+    if (r == ADDED)
+        candidate_add(&s->w.list, c);
+    return r;
+}
+
 static enum added add_nodes(struct cluster_search *s, const struct offer *o, int nodes, int lanes,
                             const struct estimate *e, const struct size *z)
 {
@@ -158,12 +171,23 @@ static enum added add_nodes(struct cluster_search *s, const struct offer *o, int
         c.from_nodes = z->nodes_before;
         c.from_gain = rate_of(e) / rate_of(z->before);
     }
-    if (!candidate_reckon(s->w.b, KIND_SMALL_CLUSTER, &c, &s->w.scratch))
-        return ADDED; /* too slow: more nodes may do it */
-    enum added r = compare(s, &c);
-    if (r == ADDED)
-        candidate_add(&s->w.list, &c);
-    return r;
+    return add(s, &c);
+}
+
+static void again(struct walk *w, const struct recalled *e, bool holds)
+{
+    struct cluster_search *s = (struct cluster_search *)w;
+    struct candidate c = holds ? e->found : e->tried;
+    if (!holds) {
+        c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu);
+        c.one_node = c.one_node != NULL ? build_physics_again(w->b, c.one_node, c.offer->sku->gpu) : NULL;
+        if (c.estimate != NULL)
+            add(s, &c);
+        return;
+    }
+    candidate_limit(w->b, &c);
+    if (compare(s, &c) == ADDED)
+        candidate_add(&w->list, &c);
 }
 
 /* The step beyond a size that is kept, where it does not pay. */
@@ -342,6 +366,7 @@ static const struct walk_rules RULES = {
     .physics = 40,
     .physics_lean = 14,
     .try_offer = try_offer,
+    .again = again,
     .after_gpu = remember_best,
     .settle = settle_home,
     .say = say_fabric,

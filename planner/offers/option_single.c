@@ -56,20 +56,32 @@ static const struct estimate *fitting(struct single_search *s, const struct offe
 }
 
 /* The same machine with develop and validate on the whole of it, or on few of its cards: the better of the two. */
-static void add_better(struct single_search *s, struct candidate c, int home_cards)
+static void add_better(struct single_search *s, const struct candidate *tried)
 {
-    struct candidate with_home = c;
-    bool whole = candidate_reckon(s->w.b, KIND_SINGLE_MACHINE, &c, &s->w.scratch);
-    if (home_cards > 0 && home_cards < c.cards) {
-        with_home.home_cards = home_cards;
-        if (candidate_reckon(s->w.b, KIND_SINGLE_MACHINE, &with_home, &s->w.scratch) &&
-            (!whole || candidate_better(s->w.b, &with_home, &c))) {
-            candidate_add(&s->w.list, &with_home);
-            return;
-        }
+    struct build *b = s->w.b;
+    struct candidate with_home = *tried, whole = *tried, *found = NULL;
+    whole.home_cards = 0;
+    if (candidate_reckon(b, KIND_SINGLE_MACHINE, &whole, &s->w.scratch))
+        found = &whole;
+    if (tried->home_cards > 0 && candidate_reckon(b, KIND_SINGLE_MACHINE, &with_home, &s->w.scratch) &&
+        (found == NULL || candidate_better(b, &with_home, &whole)))
+        found = &with_home;
+    recall_store(b, KIND_SINGLE_MACHINE, tried, found);
+    if (found != NULL)
+        candidate_add(&s->w.list, found);
+}
+
+static void again(struct walk *w, const struct recalled *e, bool holds)
+{
+    struct candidate c = holds ? e->found : e->tried;
+    if (!holds) {
+        c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu);
+        if (c.estimate != NULL)
+            add_better((struct single_search *)w, &c);
+        return;
     }
-    if (whole)
-        candidate_add(&s->w.list, &c);
+    candidate_limit(w->b, &c);
+    candidate_add(&w->list, &c);
 }
 
 /* One number of cards of an offer, cut into so many lanes; *fewest is the smallest number that holds the model so far.
@@ -85,7 +97,8 @@ static int try_lanes(struct single_search *s, const struct offer *o, bool by_car
     if (*fewest == 0 && o->by_card)
         *fewest = cards / lanes;
     struct candidate c = {.offer = o, .by_card = by_card, .cards = cards, .nodes = 1, .lanes = lanes, .estimate = e};
-    add_better(s, c, *fewest);
+    c.home_cards = *fewest < cards ? *fewest : 0;
+    add_better(s, &c);
     return 0;
 }
 
@@ -135,6 +148,7 @@ static const struct walk_rules RULES = {
     .physics = 40,
     .physics_lean = 12,
     .try_offer = try_offer,
+    .again = again,
 };
 
 int option_single_build(struct build *b, struct option_list *out, struct err *err)

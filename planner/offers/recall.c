@@ -4,126 +4,189 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECALLED_MAX = 384, SLOTS = 1024 };
-
-/* Behind by so much of the score, and dearer and later by so much than the least and the soonest of all. */
-static const double SCORE_BEHIND = 0.15, SCALE_BEYOND = 1.6;
-
-struct recalled {
-    const struct sku *sku;
-    const struct network *network;
-    enum option_kind kind;
-    bool by_card;
-    int cards, nodes, lanes, home_cards;
-    double total, finish_days;
-};
-
-struct recall {
-    struct recalled items[RECALLED_MAX];
-    uint16_t slots[SLOTS]; /* 1 + number of the item; 0 = free */
-    uint16_t n;
-    double least, soonest;
-};
-
-static struct recalled key_of(enum option_kind kind, const struct candidate *c)
+static bool remembers(const struct build *b)
 {
-    return (struct recalled){.sku = c->offer->sku,
-                             .network = c->network,
-                             .kind = kind,
-                             .by_card = c->by_card,
-                             .cards = c->cards,
-                             .nodes = c->nodes,
-                             .lanes = c->lanes,
-                             .home_cards = c->home_cards};
+    return !b->order_only && !b->lean;
 }
 
-static bool same_key(const struct recalled *a, const struct recalled *b)
+static struct recall *open(struct build *b, enum option_kind kind)
 {
-    return a->sku == b->sku && a->network == b->network && a->kind == b->kind && a->by_card == b->by_card &&
-           a->cards == b->cards && a->nodes == b->nodes && a->lanes == b->lanes && a->home_cards == b->home_cards;
+    if (b->recall[kind] == NULL)
+        b->recall[kind] = arena_alloc(b->arena, sizeof *b->recall[kind]); /* the arena remembers a failure */
+    return b->recall[kind];
 }
 
-/* The slot that holds the key, or the free one where it belongs. By number, not by address: the same request gives the
- * same bytes. */
-static size_t slot_of(const struct recall *r, const struct catalog *c, const struct recalled *key)
+void recall_card(struct build *b, enum option_kind kind, const struct guess *g)
 {
-    size_t at = (size_t)(key->sku - c->skus) * 31 + (size_t)key->cards;
-    at = (at * 31 + (size_t)key->nodes) * 31 + (size_t)key->lanes;
-    at = (at * 31 + (size_t)key->home_cards) * 31 + (size_t)key->kind * 2 + key->by_card;
-    for (at %= SLOTS; r->slots[at] != 0 && !same_key(&r->items[r->slots[at] - 1], key);)
-        at = (at + 1) % SLOTS;
-    return at;
-}
-
-void recall_store(struct build *b, enum option_kind kind, const struct candidate *c)
-{
-    if (b->order_only || b->lean)
+    struct recall *r = remembers(b) ? open(b, kind) : NULL;
+    if (r == NULL)
         return;
-    if (b->recall == NULL) {
-        b->recall = arena_alloc(b->arena, sizeof *b->recall);
-        if (b->recall == NULL)
-            return; /* the arena remembers */
-        b->recall->least = b->recall->soonest = INFINITY;
+    if (r->n_cards == RECALLED_CARDS_MAX)
+        r->full = true;
+    else
+        r->cards[r->n_cards++] = (struct recalled_card){*g, r->n};
+}
+
+void recall_store(struct build *b, enum option_kind kind, const struct candidate *tried, const struct candidate *found)
+{
+    struct recall *r = remembers(b) ? open(b, kind) : NULL;
+    if (r == NULL)
+        return;
+    if (r->n == RECALLED_MAX) {
+        r->full = true;
+        return;
     }
-    struct recall *r = b->recall;
-    struct recalled key = key_of(kind, c);
-    const size_t at = slot_of(r, b->catalog, &key);
-    if (r->n == RECALLED_MAX || r->slots[at] != 0)
-        return;
-    key.total = (double)c->total;
-    key.finish_days = c->finish_days;
-    r->items[r->n++] = key;
-    r->slots[at] = r->n;
-    r->least = fmin(r->least, key.total);
-    r->soonest = fmin(r->soonest, key.finish_days);
+    struct recalled *e = &r->items[r->n++];
+    e->tried = *tried;
+    e->hours = build_train_hours(b, tried->estimate, tried->lanes);
+    e->had = found != NULL;
+    if (found != NULL)
+        e->found = *found;
 }
 
-static double score_of(const struct build *b, const struct recall *r, const struct recalled *item)
+const struct recall *recall_of(const struct build *b, enum option_kind kind)
 {
-    double wc, wt, wr;
-    candidate_weights(b, &wc, &wt, &wr);
-    return wc * r->least / fmax(1, item->total) + wt * r->soonest / item->finish_days;
+    const struct recall *r = b->recalls != RECALL_NOTHING ? b->recall[kind] : NULL;
+    return r != NULL && !r->full ? r : NULL;
 }
 
-void recall_inherit(const struct build *from, double work, bool exact, struct build *to)
-{
-    to->recall = from->recall;
-    to->recall_work = work;
-    to->recall_exact = exact;
-    to->recall_best = 0;
-    for (int i = 0; from->recall != NULL && i < from->recall->n; i++)
-        to->recall_best = fmax(to->recall_best, score_of(from, from->recall, &from->recall->items[i]));
-}
-
-/* Is this what the re-plan changes: the price of these machines, or the speed of this card? */
-static bool is_changed(const struct build *b, const struct sku *sku)
+bool recall_holds(const struct build *b, const struct sku *sku)
 {
     const struct reprice *r = &b->day.reprice;
+    if (b->recalls == RECALL_NEAR)
+        return false;
     if (r->factor > 0)
-        return r->subject != SUBJECT_SKU || strcmp(r->id, sku->id) == 0;
-    return b->slowdown.by > 0 && b->slowdown.gpu == sku->gpu;
+        return r->subject == SUBJECT_SKU && strcmp(r->id, sku->id) != 0;
+    return !(b->slowdown.by > 0) || b->slowdown.gpu != sku->gpu;
 }
 
-bool recall_find(const struct build *b, enum option_kind kind, struct candidate *c)
+bool recall_reprices(const struct build *b, const struct gpu *gpu)
 {
-    const struct recall *r = b->order_only ? b->recall : NULL;
-    if (r == NULL || is_changed(b, c->offer->sku))
-        return false;
-    const struct recalled key = key_of(kind, c);
-    const size_t at = slot_of(r, b->catalog, &key);
-    if (r->slots[at] == 0)
-        return false;
-    const struct recalled *item = &r->items[r->slots[at] - 1];
-    if (b->recall_exact) {
-        c->total = (int64_t)item->total;
-        c->finish_days = item->finish_days;
-        return true;
+    const struct reprice *r = &b->day.reprice;
+    const struct sku *sku = r->factor > 0 && r->subject == SUBJECT_SKU ? catalog_sku(b->catalog, r->id) : NULL;
+    return sku != NULL && sku->gpu == gpu;
+}
+
+/* Where the change takes a candidate, about. */
+struct outlook {
+    double total, finish;
+    bool in_time, in_budget;
+};
+
+static double card_hour(const struct offer *o)
+{
+    const double month = offer_card_month(o), hour = offer_card_hour(o);
+    return month > 0 ? fmin(month / 720, hour) : hour;
+}
+
+static struct outlook outlook_of(const struct build *b, const struct recalled *e)
+{
+    struct outlook o = {(double)e->found.total, e->found.finish_days, false, false};
+    if (!recall_holds(b, e->tried.offer->sku)) {
+        const double slower =
+            b->slowdown.by > 0 && (b->slowdown.gpu == NULL || b->slowdown.gpu == e->tried.offer->sku->gpu)
+                ? b->slowdown.by
+                : 1;
+        const double more = e->hours * (b->recall_work * slower - 1), rate = card_hour(e->tried.offer);
+        o.total += isfinite(rate) ? more * rate / 1e4 * e->tried.cards * e->tried.nodes : 0;
+        o.total += b->recall_reserve;
+        o.finish = fmax(1, o.finish + more / 24 / (1 - b->a.debug_share));
     }
-    if (item->total < r->least * SCALE_BEYOND || item->finish_days < r->soonest * SCALE_BEYOND ||
-        score_of(b, r, item) > b->recall_best - SCORE_BEHIND)
-        return false;
-    const double at_most = fmax(1, b->recall_work); /* what is not reckoned must not look better than what is */
-    c->total = (int64_t)llround(item->total * at_most);
-    c->finish_days = item->finish_days * at_most;
-    return true;
+    if (b->day.reprice.factor > 0 && b->day.reprice.subject == SUBJECT_SKU &&
+        strcmp(b->day.reprice.id, e->tried.offer->sku->id) == 0)
+        o.total *= b->day.reprice.factor;
+    o.total = fmax(1, o.total);
+    o.in_time = o.finish <= (double)b->deadline_day + 1;
+    o.in_budget = b->budget_minor == 0 || o.total <= (double)b->budget_minor;
+    return o;
+}
+
+enum { BY_LIMITS, BY_SCORE, BY_COST, BY_TIME, ORDERS };
+
+/* How many lead by each. */
+static const int leading[ORDERS] = {6, 4, 3, 3};
+
+struct promise {
+    double by[ORDERS];
+    const struct gpu *gpu;
+    bool roomy;
+};
+
+static void take_best(const struct promise *p, size_t n, int order, int most, bool *again)
+{
+    bool taken[RECALLED_MAX] = {false};
+    for (int round = 0; round < most; round++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (!taken[i] && p[i].gpu != NULL && (best == n || p[i].by[order] > p[best].by[order]))
+                best = i;
+        if (best == n)
+            return;
+        taken[best] = again[best] = true;
+    }
+}
+
+/* The best of every class of cards, and the best that moves nothing to the host. */
+static void take_others(const struct promise *p, size_t n, bool *again)
+{
+    size_t of_class[GPU_CLASS_COUNT], roomy = n;
+    for (int k = 0; k < GPU_CLASS_COUNT; k++)
+        of_class[k] = n;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].gpu == NULL)
+            continue;
+        size_t *best = &of_class[p[i].gpu->gpu_class];
+        *best = *best == n || p[i].by[BY_LIMITS] > p[*best].by[BY_LIMITS] ? i : *best;
+        if (p[i].roomy && (roomy == n || p[i].by[BY_LIMITS] > p[roomy].by[BY_LIMITS]))
+            roomy = i;
+    }
+    for (int k = 0; k < GPU_CLASS_COUNT; k++)
+        if (of_class[k] < n)
+            again[of_class[k]] = true;
+    if (roomy < n)
+        again[roomy] = true;
+}
+
+void recall_promising(const struct build *b, const struct recall *r, bool ret[RECALLED_MAX])
+{
+    struct outlook o[RECALLED_MAX];
+    struct promise p[RECALLED_MAX];
+    double least = INFINITY, soonest = INFINITY, wc, wt, wr;
+    candidate_weights(b, &wc, &wt, &wr);
+    for (size_t i = 0; b->recalls == RECALL_ALL && i < r->n; i++)
+        ret[i] = r->items[i].had;
+    if (b->recalls == RECALL_ALL)
+        return;
+    for (size_t i = 0; i < r->n; i++) {
+        p[i].gpu = NULL;
+        if (!r->items[i].had)
+            continue;
+        o[i] = outlook_of(b, &r->items[i]);
+        least = fmin(least, o[i].total);
+        soonest = fmin(soonest, o[i].finish);
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const struct recalled *e = &r->items[i];
+        ret[i] = false;
+        if (!e->had)
+            continue;
+        const double cost = least / o[i].total, time = soonest / o[i].finish, score = wc * cost + wt * time;
+        p[i] = (struct promise){.gpu = e->tried.offer->sku->gpu};
+        p[i].by[BY_LIMITS] = (o[i].in_time ? 4 : 0) + (o[i].in_budget ? 2 : 0) + (o[i].in_time ? score : time);
+        p[i].by[BY_SCORE] = score;
+        p[i].by[BY_COST] = cost;
+        p[i].by[BY_TIME] = time;
+        p[i].roomy = e->tried.estimate->layout.offload <= OFFLOAD_NONE;
+    }
+    for (int order = 0; order < ORDERS; order++)
+        take_best(p, r->n, order, leading[order], ret);
+    take_others(p, r->n, ret);
+}
+
+void recall_inherit(const struct build *from, enum recall_how how, double work, struct build *to)
+{
+    memcpy(to->recall, from->recall, sizeof to->recall);
+    to->recalls = how;
+    to->recall_work = work;
+    to->recall_reserve = (double)(to->reserve.net + to->reserve.tax - from->reserve.net - from->reserve.tax);
 }

@@ -1,24 +1,61 @@
-/* recall.h — what a plan's candidates came to, so that a re-plan need not reckon again what is far from leading.
+/* recall.h — what a plan's walk over the cards came to, so that planning again with one input changed by a quarter at
+ * most need not walk again.
  *
- * A re-plan changes one input by at most a quarter. A candidate that costs and takes much more than the best and is
- * well behind by the weights of the priority then neither leads nor sets what the others are measured by: its old
- * figures do. What a builder keeps is reckoned exactly in any case (build_keep).
+ * Every candidate that was tried is kept with its figures. In a plan made of this one the promising ones are tried
+ * again, by the same code that tried them first; a figure that the change does not touch is taken over. Promising are
+ * those that lead by score, by cost, by time or among the cards of their class once the figures are moved by what the
+ * change costs or saves, about: a walk shows no more than a few.
  */
 #ifndef SUANPAN_PLANNER_OFFERS_RECALL_H
 #define SUANPAN_PLANNER_OFFERS_RECALL_H
 
 #include "planner/offers/candidate.h"
+#include "planner/offers/guess.h"
 
-/* Remembers a candidate that was just reckoned; nothing in a re-plan. */
-void recall_store(struct build *b, enum option_kind kind, const struct candidate *c);
+enum { RECALLED_MAX = 256, RECALLED_CARDS_MAX = 64 };
 
-/* In a re-plan: fills total and finish_days of a candidate that is as it was, or was far from leading; false: reckon
- * it.
- */
-bool recall_find(const struct build *b, enum option_kind kind, struct candidate *c);
+struct recalled {
+    struct candidate tried, found; /* as it was asked for, and what became of it */
+    double hours;                  /* of its runs */
+    bool had;                      /* it could be had at all */
+};
 
-/* The re-plan `to` recalls what `from` reckoned; work: times the work of `from`. exact: nothing but a price or a speed
- * is changed, and the reserve is the same. */
-void recall_inherit(const struct build *from, double work, bool exact, struct build *to);
+/* The candidates of one card stand together, in the order in which they were tried. */
+struct recalled_card {
+    struct guess guess;
+    size_t first;
+};
+
+struct recall {
+    struct recalled items[RECALLED_MAX];
+    struct recalled_card cards[RECALLED_CARDS_MAX];
+    size_t n, n_cards;
+    bool full; /* not everything found a place: whoever plans again has to walk */
+};
+
+/* Remembers that the walk of this kind has come to a card; nothing in a plan made of another. */
+void recall_card(struct build *b, enum option_kind kind, const struct guess *g);
+
+/* Remembers a candidate that was tried; found NULL: it could not be had. */
+void recall_store(struct build *b, enum option_kind kind, const struct candidate *tried, const struct candidate *found);
+
+/* What the plan that this one is made of came to in this kind; NULL: it has to be walked. */
+const struct recall *recall_of(const struct build *b, enum option_kind kind);
+
+/* In a plan made of another: true where that one's figures hold for a candidate on this machine. */
+bool recall_holds(const struct build *b, const struct sku *sku);
+
+/* Does the change move what the machines of this card cost against one another? */
+bool recall_reprices(const struct build *b, const struct gpu *gpu);
+
+/* Which candidates are to be tried again, by their numbers. */
+void recall_promising(const struct build *b, const struct recall *r, bool ret[RECALLED_MAX]);
+
+/* What a plan made of another takes over. ALL: every figure, of every candidate. EXACT: nothing but a price, a card's
+ * speed or the deadline is changed, and the reserve is the same. NEAR: one input by a quarter at most. */
+enum recall_how { RECALL_NOTHING, RECALL_ALL, RECALL_EXACT, RECALL_NEAR };
+
+/* The plan `to` is made of `from`, whose work is `work` times as much. The reserve of both is in place. */
+void recall_inherit(const struct build *from, enum recall_how how, double work, struct build *to);
 
 #endif

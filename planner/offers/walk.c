@@ -25,6 +25,28 @@ static int try_gpu(struct walk *w, const struct walk_rules *r, const struct gues
     return 0;
 }
 
+/* Another price of one card's machines may bring other offers of it forward: these are looked for anew. */
+static int walk_again(struct walk *w, const struct walk_rules *r, const struct recall *before)
+{
+    bool again[RECALLED_MAX];
+    recall_promising(w->b, before, again);
+    for (size_t c = 0; c < before->n_cards; c++) {
+        const struct recalled_card *card = &before->cards[c];
+        const size_t end = c + 1 < before->n_cards ? card[1].first : before->n;
+        if (recall_reprices(w->b, card->guess.gpu)) {
+            if (r->after_gpu != NULL)
+                r->after_gpu(w);
+            if (try_gpu(w, r, &card->guess) != 0)
+                return -1;
+            continue;
+        }
+        for (size_t i = card->first; i < end; i++)
+            if (again[i])
+                r->again(w, &before->items[i], recall_holds(w->b, before->items[i].tried.offer->sku));
+    }
+    return 0;
+}
+
 int walk_cards(struct walk *w, const struct walk_rules *r)
 {
     struct guess guesses[GUESSES_MAX], useful[WALK_GPUS_MAX];
@@ -34,14 +56,18 @@ int walk_cards(struct walk *w, const struct walk_rules *r)
     int n_useful = 0;
     if (candidate_list_init(b, &w->list) != 0)
         return err_set(w->err, ERR_NOMEM, "no room for candidates");
+    const struct recall *before = recall_of(b, w->kind);
+    if (before != NULL)
+        return walk_again(w, r, before);
     const size_t n = guess_gpus(b, r->nodes, guesses, GUESSES_MAX);
     for (size_t i = 0; i < n && n_useful < gpus && b->n_physics < physics; i++) {
-        const size_t before = w->list.n;
+        const size_t found = w->list.n;
         if (guess_dominated(&guesses[i], useful, (size_t)n_useful))
             continue;
+        recall_card(b, w->kind, &guesses[i]);
         if (try_gpu(w, r, &guesses[i]) != 0)
             return -1;
-        if (w->list.n > before)
+        if (w->list.n > found)
             useful[n_useful++] = guesses[i];
     }
     return 0;

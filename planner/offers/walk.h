@@ -8,6 +8,7 @@
 
 #include "planner/offers/candidate.h"
 #include "planner/offers/guess.h"
+#include "planner/offers/recall.h"
 
 enum { WALK_GPUS_MAX = 8 };
 
@@ -27,6 +28,8 @@ struct walk_rules {
     int physics, physics_lean; /* shapes asked of physics */
     /* Adds what can be made of an offer to w->list. -1 for errors. */
     int (*try_offer)(struct walk *w, const struct offer *o, const struct guess *g);
+    /* Adds a candidate that was added before; by what it costs and takes now, or, `holds`, by what it did. */
+    void (*again)(struct walk *w, const struct recalled *e, bool holds);
     void (*after_gpu)(struct walk *w); /* NULL = nothing */
     /* Settles a candidate before it is drafted, then says what is to be said of the draft; NULL = nothing. */
     int (*settle)(struct walk *w, struct candidate *c);

@@ -54,6 +54,15 @@ struct serving_sizing {
 int serving_size(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
                  struct serving_sizing *ret, struct err *err);
 
+/* What one replica of each layout carries on a machine. It does not depend on how much there is to carry: who asks for
+ * the same machine, model, lengths and targets under another load hands it back. In the arena of whoever asked first.
+ */
+struct serving_kept;
+
+/* The same. kept NULL: nothing is kept; *kept NULL: it is made where it can be. */
+int serving_size_keeping(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
+                         struct serving_kept **kept, struct serving_sizing *ret, struct err *err);
+
 /* Forward-only work over a corpus (method embedding): tokens/s of one GPU of the shape; memory as serving. */
 int embedding_estimate(const struct serving_constants *k, const struct model *model, const struct training *work,
                        const struct shape *shape, struct arena *arena, struct estimate *ret, struct err *err);

@@ -184,28 +184,85 @@ static bool few(const struct serving_constants *k, const struct demand *d)
     return d->rate <= 0 && d->in_flight < k->default_min_concurrency;
 }
 
+struct serving_kept {
+    int n;
+    struct miss miss;
+    double hold;
+    struct capacity c[];
+};
+
+/* The layouts that carry anything, measured. */
+struct measured_layouts {
+    struct capacity c[MAX_CANDIDATES];
+    int n;
+    struct miss miss;
+};
+
+/* Where no layout holds as many sequences as a replica should, a load of fewer takes one that holds those: else a
+ * smaller load would stand on other replicas than a larger one. */
+static int measure_all(const struct serving_constants *k, const struct serving_sizing_request *q, struct demand *d,
+                       struct measured_layouts *ret, struct err *err)
+{
+    struct layout layouts[MAX_CANDIDATES];
+    const int n_layouts = candidates(q, layouts);
+    ret->n = 0;
+    ret->miss = (struct miss){"serving_no_memory", NAN, NAN, NAN};
+    for (int round = 0; round < (few(k, d) ? 2 : 1) && ret->n == 0; round++) {
+        d->hold = round == 0 ? k->default_min_concurrency : d->in_flight;
+        for (int i = 0; i < n_layouts; i++) {
+            struct capacity *c = &ret->c[ret->n];
+            bool fits;
+            *c = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
+            if (measure(k, q, d, c, &fits, &ret->miss, err) != 0)
+                return -1;
+            ret->n += fits;
+        }
+    }
+    return 0;
+}
+
+/* NULL where what was measured is of this load alone, or there is no memory. */
+static struct serving_kept *keep(const struct serving_constants *k, const struct demand *d,
+                                 const struct measured_layouts *m, struct arena *arena)
+{
+    if (d->hold < k->default_min_concurrency || (m->n == 0 && d->rate <= 0))
+        return NULL;
+    struct serving_kept *kept = arena_alloc(arena, sizeof *kept + (size_t)m->n * sizeof *m->c);
+    if (kept == NULL)
+        return NULL;
+    kept->n = m->n;
+    kept->miss = m->miss;
+    kept->hold = d->hold;
+    memcpy(kept->c, m->c, (size_t)m->n * sizeof *m->c);
+    return kept;
+}
+
 int serving_size(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
                  struct serving_sizing *ret, struct err *err)
 {
+    return serving_size_keeping(k, q, arena, NULL, ret, err);
+}
+
+int serving_size_keeping(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
+                         struct serving_kept **kept, struct serving_sizing *ret, struct err *err)
+{
     *ret = (struct serving_sizing){0};
     struct demand d = demand_of(k, q);
-    struct layout layouts[MAX_CANDIDATES];
-    struct capacity c[MAX_CANDIDATES];
-    struct miss miss = {"serving_no_memory", NAN, NAN, NAN};
-    int n_layouts = candidates(q, layouts), n = 0;
-    /* Where no layout holds as many sequences as a replica should, a load of fewer takes one that holds those: else a
-     * smaller load would stand on other replicas than a larger one. */
-    for (int round = 0; round < 2 && n == 0; round++) {
-        d.hold = round == 0 ? k->default_min_concurrency : d.in_flight;
-        for (int i = 0; i < n_layouts && (round == 0 || few(k, &d)); i++) {
-            bool fits;
-            c[n] = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
-            if (measure(k, q, &d, &c[n], &fits, &miss, err) != 0)
-                return -1;
-            n += fits;
-        }
+    struct measured_layouts own;
+    struct choice z;
+    struct miss miss;
+    if (kept != NULL && *kept != NULL) {
+        d.hold = (*kept)->hold;
+        miss = (*kept)->miss;
+        z = fleet_choose(k, &d, (*kept)->c, (*kept)->n);
+    } else {
+        if (measure_all(k, q, &d, &own, err) != 0)
+            return -1;
+        if (kept != NULL)
+            *kept = keep(k, &d, &own, arena);
+        miss = own.miss;
+        z = fleet_choose(k, &d, own.c, own.n);
     }
-    const struct choice z = fleet_choose(k, &d, c, n);
     if (z.c == NULL) {
         tell_miss(&miss, ret);
         return 0;
