@@ -54,6 +54,20 @@ static bool use_bf16(struct changing *c)
     return true;
 }
 
+/* Matrix products in 8 bits, where all the weights are trained. A reading was of the precision that it was taken in: it
+ * says nothing of another. */
+static bool use_fp8(struct changing *c)
+{
+    struct training *t = &c->w->training;
+    if (!c->b->trains || (t->method != METHOD_FULL_FINETUNE && t->method != METHOD_PRETRAIN) ||
+        (t->precision != PREC_UNSTATED && t->precision != PREC_BF16 && t->precision != PREC_FP16) ||
+        c->w->measured.stated)
+        return false;
+    t->precision = PREC_FP8;
+    record_text(c, "/workload/training/precision", workload_enum_name(ENUM_PRECISION, PREC_FP8));
+    return true;
+}
+
 static bool use_8bit_optimizer(struct changing *c)
 {
     const struct training *t = &c->w->training;
@@ -65,20 +79,53 @@ static bool use_8bit_optimizer(struct changing *c)
     return true;
 }
 
-static bool use_8bit_weights(struct changing *c)
+/* What a weight of this format takes, as far as fewer would be another width. */
+static double bits_of(enum weight_format format)
 {
+    static const enum weight_format of_16[] = {WF_BF16, WF_FP16, WF_FP32, WF_GGUF_F16};
+    static const enum weight_format of_8[] = {WF_FP8,       WF_FP8_FBGEMM, WF_INT8, WF_INT8_WEIGHT_ONLY,
+                                              WF_GGUF_Q6_K, WF_GGUF_Q8_0};
+    for (size_t i = 0; i < sizeof of_16 / sizeof *of_16; i++)
+        if (format == of_16[i])
+            return 16;
+    for (size_t i = 0; i < sizeof of_8 / sizeof *of_8; i++)
+        if (format == of_8[i])
+            return 8;
+    return 4;
+}
+
+/* What each weight that is served takes now; 0 = as the plan finds best. */
+static double served_bits(const struct build *b)
+{
+    const struct serving *s = &b->workload->serving;
+    return s->weight_bits > 0                ? s->weight_bits
+           : s->weight_format != WF_UNSTATED ? bits_of(s->weight_format)
+                                             : build_served_model(b)->published_bits;
+}
+
+static bool use_fewer_bits(struct changing *c, double bits)
+{
+    enum { NEARLY = 1 }; /* formats of 4 and 8 bits take a little more with their scales */
     struct serving *s = &c->w->serving;
-    const bool whole = s->weight_format == WF_BF16 || s->weight_format == WF_FP16 || s->weight_format == WF_FP32;
-    const double published = build_served_model(c->b)->published_bits;
-    const double bits = whole ? 16 : s->weight_bits > 0 || s->weight_format != WF_UNSTATED ? s->weight_bits : published;
-    if (!c->b->serves || (bits > 0 && bits < 5))
+    const double now = served_bits(c->b);
+    if (!c->b->serves || (now > 0 && now < bits + NEARLY))
         return false;
-    c->figure = s->weight_bits = bits > 8 || bits <= 0 ? 8 : 4;
-    record_number(c, "/workload/serving/weight_bits", s->weight_bits);
+    c->figure = s->weight_bits = bits;
+    record_number(c, "/workload/serving/weight_bits", bits);
     if (s->weight_format != WF_UNSTATED)
         record(c, "/workload/serving/weight_format", CHANGE_NULL);
     s->weight_format = WF_UNSTATED;
     return true;
+}
+
+static bool use_8bit_weights(struct changing *c)
+{
+    return use_fewer_bits(c, 8);
+}
+
+static bool use_4bit_weights(struct changing *c)
+{
+    return use_fewer_bits(c, 4);
 }
 
 /* The targets that no machine keeps are let go as far as the best of them reaches. */
@@ -313,25 +360,29 @@ unsigned changes_needs(const struct note_list *reasons)
 #define HYBRID (1u << KIND_HYBRID_CLOUD)
 
 const struct attempt changes_attempts[] = {
-    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, ALL_KINDS, false, desensitise},
-    {"shareable_runs", "relax_shareable_runs", NEED_BURST, HYBRID, false, share_runs},
-    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, HYBRID, false, side_by_side},
-    {"offload", "relax_offload", NEED_HOST, ALL_KINDS, true, larger_host},
-    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_bf16},
-    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, ALL_KINDS, false, use_8bit_optimizer},
-    {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, use_8bit_weights},
-    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, slower_answers},
-    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_lora},
-    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, use_qlora},
-    {"spot", "relax_spot", NEED_MONEY, ALL_KINDS, false, allow_spot},
+    {"desensitise", "relax_desensitise", NEED_DATA | NEED_LOAD, ALL_KINDS, false, false, desensitise},
+    {"shareable_runs", "relax_shareable_runs", NEED_BURST, HYBRID, false, false, share_runs},
+    {"parallel_runs", "relax_parallel_runs", NEED_RUNS, HYBRID, false, false, side_by_side},
+    {"offload", "relax_offload", NEED_HOST, ALL_KINDS, true, false, larger_host},
+    {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_bf16},
+    {"precision", "relax_precision_fp8", NEED_TIME | NEED_MONEY, ALL_KINDS, false, true, use_fp8},
+    {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, ALL_KINDS, false, false, use_8bit_optimizer},
+    {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
+     use_8bit_weights},
+    {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
+     use_4bit_weights},
+    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, false, slower_answers},
+    {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_lora},
+    {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_qlora},
+    {"spot", "relax_spot", NEED_MONEY, ALL_KINDS, false, false, allow_spot},
     {"card_up", "relax_card_up", NEED_MEMORY | NEED_SMALLER | NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false,
-     any_card},
-    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, any_city},
-    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, any_provider},
-    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, MANY_NODES, false, with_operators},
-    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, three_quarters_of_sequence},
-    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, half_of_sequence},
-    {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, without_serving},
+     false, any_card},
+    {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, any_city},
+    {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, any_provider},
+    {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, MANY_NODES, false, false, with_operators},
+    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, three_quarters_of_sequence},
+    {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, half_of_sequence},
+    {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, false, without_serving},
 };
 const size_t changes_n_attempts = sizeof changes_attempts / sizeof *changes_attempts;
 

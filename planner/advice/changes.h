@@ -16,7 +16,7 @@ enum {
     NEED_MONEY = 1 << 6,
     NEED_LOAD = 1 << 7, /* the service finds no machines */
     NEED_BURST = 1 << 8,
-    NEED_HOST = 1 << 9,   /* an offload is larger than the host */
+    NEED_HOST = 1 << 9,    /* an offload is larger than the host */
     NEED_SMALLER = 1 << 10 /* the service is larger than one machine */
 };
 
@@ -38,8 +38,9 @@ struct changing {
 struct attempt {
     const char *code, *text; /* of the relaxation, and of its words */
     unsigned helps;
-    unsigned kinds; /* that it can touch, as a mask of 1 << enum option_kind */
-    bool of_kind;   /* the change depends on what stops the kind that it is for */
+    unsigned kinds;                    /* that it can touch, as a mask of 1 << enum option_kind */
+    bool of_kind;                      /* the change depends on what stops the kind that it is for */
+    bool fp8;                          /* it changes something on cards with 8-bit products only */
     bool (*apply)(struct changing *c); /* false where there is nothing to change */
 };
 

@@ -4,6 +4,7 @@
  * its new cost and date when the plan of it is feasible. One plan of a changed request answers for every kind that it
  * may help; what cannot help is not planned. Nearest changes come first.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,12 +12,7 @@
 #include "planner/advice/relaxing.h"
 #include "planner/market/market_index.h"
 
-enum {
-    PER_KIND_MAX = 2,
-    PER_KIND_MAX_NOTHING = 4,
-    SPOT_SKUS_MAX = 32,
-    SCRATCH_BYTES = 64 << 20
-};
+enum { PER_KIND_MAX = 2, PER_KIND_MAX_NOTHING = 4, SPOT_SKUS_MAX = 32, SCRATCH_BYTES = 64 << 20 };
 
 /* A kind that has nothing feasible. */
 struct stuck {
@@ -90,6 +86,8 @@ static int take_found(struct search *s, const struct attempt *a, const struct ch
                       const struct relaxed *f)
 {
     struct stuck *k = &s->stuck[kind];
+    if (a->fp8 && (f->first.gpu == NULL || !(f->first.gpu->fp8_tflops > 0)))
+        return 0; /* it would run in 16 bits there: no change */
     if (f->feasible)
         return keep(s, a, c, &f->first, f->exact, &k->miss->relaxations) ? 0 : -1;
     if (f->first.gpu && !k->near) {
@@ -160,13 +158,81 @@ static bool is_more_of_the_same(const struct relaxation_list *l, const char *cod
     return has_code(l, code) || (strcmp(code, "qlora") == 0 && has_code(l, "lora"));
 }
 
+/* What the options of a kind come nearest to the limits with. */
+struct nearest {
+    bool any;
+    int64_t high, total; /* the least of each */
+    double confident_days;
+};
+
+static struct nearest nearest_of(const struct search *s, enum option_kind kind)
+{
+    const struct plan *plan = s->r.plan;
+    struct nearest n = {.high = INT64_MAX, .total = INT64_MAX, .confident_days = INFINITY};
+    for (size_t i = 0; i < plan->n_options; i++) {
+        const struct option *o = &plan->options[i];
+        if (o->kind != kind)
+            continue;
+        n.any = true;
+        n.high = o->cost.high < n.high ? o->cost.high : n.high;
+        n.total = o->cost.total < n.total ? o->cost.total : n.total;
+        n.confident_days = fmin(n.confident_days, o->finish.confident_days);
+    }
+    return n;
+}
+
+/* How many times as fast 8 bits are as 16 at most, on any card. */
+static double fp8_most(const struct build *b)
+{
+    double most = 1;
+    for (size_t g = 0; g < b->catalog->n_gpus; g++) {
+        const struct gpu *gpu = &b->catalog->gpus[g];
+        if (gpu->bf16_tflops > 0)
+            most = fmax(most, gpu->fp8_tflops / gpu->bf16_tflops);
+    }
+    return most;
+}
+
+/* Where only money lacks, a change saves no more than what it touches. */
+static bool saves_too_little(const struct search *s, const struct attempt *a, const struct nearest *n)
+{
+    const struct build *b = s->r.b;
+    const struct market_index *market = b->catalog->market;
+    const double reserve = (double)b->reserve.net, budget = (double)b->budget_minor;
+    const double tax = (double)b->reserve.tax / fmax(1, reserve);
+    if (strcmp(a->code, "weight_bits") == 0)
+        return (double)n->high - budget > (double)b->reserve.net_high * (1 + tax);
+    if (strcmp(a->code, "spot") == 0)
+        return market && (double)n->total * (double)market->spot_least_share > budget;
+    if (a->fp8)
+        return fmax(0, (double)n->total - reserve) / fp8_most(b) + reserve > budget;
+    return false;
+}
+
+/* What cannot help whatever a plan of it would say. A job without its service has no price: what leaves the load as it
+ * is changes nothing, and other cities, cards, suppliers and fewer bits were tried for it already. */
+static bool is_hopeless(const struct search *s, const struct attempt *a, enum option_kind kind)
+{
+    const struct build *b = s->r.b;
+    const struct serving *load = &b->workload->serving;
+    const bool bits = strcmp(a->code, "weight_bits") == 0;
+    if (b->trains && b->reserve.missing)
+        return !(a->helps & NEED_LOAD) || (bits && load->weight_bits <= 0 && load->weight_format == WF_UNSTATED);
+    const struct nearest n = nearest_of(s, kind);
+    if (!n.any)
+        return false;
+    if (a->fp8 && b->deadline_day != INT_MAX && n.confident_days / fp8_most(b) > b->deadline_day + 1)
+        return true;
+    return s->stuck[kind].needs == NEED_MONEY && saves_too_little(s, a, &n);
+}
+
 static unsigned wanting(const struct search *s, const struct attempt *a)
 {
     unsigned kinds = 0;
     for (int k = 0; k < KIND_COUNT; k++) {
         const struct stuck *t = &s->stuck[k];
         if (t->miss != NULL && (a->kinds & 1u << k) && (a->helps & t->needs) && t->miss->relaxations.n < s->per_kind &&
-            !is_more_of_the_same(&t->miss->relaxations, a->code))
+            !is_more_of_the_same(&t->miss->relaxations, a->code) && !is_hopeless(s, a, (enum option_kind)k))
             kinds |= 1u << k;
     }
     return kinds;

@@ -12,8 +12,8 @@ struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, c
         err_set(s->err, ERR_NOMEM, "relaxations do not fit");
         return NULL;
     }
-    *r = (struct relaxation){
-        .code = code, .priced = true, .total = o->total, .finish_on = o->finish_on, .exact = exact};
+    *r =
+        (struct relaxation){.code = code, .priced = true, .total = o->total, .finish_on = o->finish_on, .exact = exact};
     r->text = (struct note){.code = text, .short_by = NAN};
     note_date(note_money(&r->text, "total", o->total), "finish", o->finish_on);
     return r;

@@ -166,7 +166,7 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
         return -1;
     const int searched = build_searched(child);
     if (child->trains && child->reserve.missing) /* whoever trains pays for the service too: nothing can be priced */
-        return 0;
+        return ret->effort = effort_of_contest(child, 0), 0;
     if (contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
     ret->effort = effort_of_contest(child, build_searched(child) - searched);

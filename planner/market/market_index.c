@@ -59,6 +59,15 @@ static void bound_by(const struct catalog *c, const struct price *p, float *mont
         *hour = fminf(*hour, (float)(amount / 720));
 }
 
+/* The month of a card by spot as a share of its month otherwise; 1: not sold by spot. */
+static float spot_share(const struct catalog *c, const struct sku *s)
+{
+    float month[2] = {INFINITY, INFINITY}, hour = INFINITY;
+    for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
+        bound_by(c, &c->prices[p], &month[c->prices[p].mode == MODE_SPOT], &hour);
+    return isinf(month[1]) ? 1 : isinf(month[0]) ? 0 : fminf(1, month[1] / month[0]);
+}
+
 struct sort_key {
     uint32_t gpu, sku;
     float bound;
@@ -115,6 +124,7 @@ int market_index_make(struct catalog *c, struct err *err)
         free(keys);
         return err_set(err, ERR_NOMEM, "no room to order %zu SKUs", c->n_skus);
     }
+    m->spot_least_share = 1;
     for (size_t i = 0; i < c->n_skus; i++) {
         const struct sku *s = &c->skus[i];
         m->month_bound[i] = m->hour_bound[i] = INFINITY;
@@ -123,6 +133,7 @@ int market_index_make(struct catalog *c, struct err *err)
                 if ((c->prices[p].mode == MODE_SPOT) == (spot == 1))
                     bound_by(c, &c->prices[p], &m->month_bound[i], &m->hour_bound[i]);
         m->first_of_gpu[(s->gpu - c->gpus) + 1]++;
+        m->spot_least_share = fminf(m->spot_least_share, spot_share(c, s));
     }
     for (size_t g = 0; g < c->n_gpus; g++)
         m->first_of_gpu[g + 1] += m->first_of_gpu[g];

@@ -11,6 +11,8 @@ struct market_index {
     uint32_t *first_of_gpu;          /* n_gpus + 1 offsets into both */
     uint32_t *by_provider;           /* SKU numbers, grouped by provider as in catalog->providers */
     uint32_t *first_of_provider;     /* n_providers + 1 offsets into it */
+    float spot_least_share;          /* of what the same machine costs otherwise, the least that any is by spot; 0 = some
+                                      * are sold by spot alone */
     float *month_bound, *hour_bound; /* of one card, by SKU number, in CNY */
 };
 

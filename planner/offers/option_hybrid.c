@@ -146,7 +146,8 @@ static void add_egress(struct build *b, struct draft *d, const struct hybrid_pai
 static void say_what_leaves(struct build *b, struct draft *d, const struct hybrid_pair *p, int runs_out)
 {
     if (b->workload->training.shareable_runs >= 0) {
-        struct note *n = note_num(note_add(&d->reasons, "shareable_leaves"), "runs_out", runs_out);
+        const char *code = b->workload->constraints.data_sensitive ? "shareable_leaves" : "shareable_leaves_as_stated";
+        struct note *n = note_num(note_add(&d->reasons, code), "runs_out", runs_out);
         note_num(note_num(n, "shareable", b->shareable_runs), "runs", b->training.runs);
         note_text(note_num(n, "runs_local", b->training.runs - runs_out), "provider", p->home->id);
         note_text(n, "cloud", p->cloud->id);

@@ -245,6 +245,18 @@ Test(hybrid, only_what_may_leave_bursts)
     }
 }
 
+/* Where no data is sensitive, the answer does not speak of any. */
+Test(hybrid, what_leaves_is_not_called_sensitive_without_sensitive_data)
+{
+    struct workload w = parallel_workload();
+    w.training.shareable_runs = 4;
+    struct build *b;
+    struct option_list out = options_of(&w, &b);
+    cr_assert_eq(out.n, 1);
+    cr_expect_not_null(note_find(&out.items[0]->reasons, "shareable_leaves_as_stated"));
+    cr_expect_null(note_find(&out.items[0]->reasons, "shareable_leaves"));
+}
+
 /* Number of runs out, machines at home and machines out: the option is the lightest of all ways, by the weights of the
  * priority; every way is drafted and reckoned here. */
 Test(hybrid, the_split_is_the_best_of_all)
