@@ -18,7 +18,7 @@
 
 struct load_speed capacity_speed(const struct capacity *c, const struct demand *d, double batch)
 {
-    struct load_point p = {batch, d->input, d->output, false, false};
+    struct load_point p = {.batch = batch, .input = d->input, .output = d->output, .alone = &c->alone};
     return serving_speed(&c->r, &p);
 }
 
@@ -35,6 +35,7 @@ void capacity_measure(struct capacity *c, const struct demand *d)
 {
     double batch = 1, tpot = 0, rate = 0;
     c->n = 0;
+    c->alone = serving_prefill(&c->r, d->input, 1);
     while (c->n < CURVE_MAX) {
         struct load_speed s = capacity_speed(c, d, batch);
         if (c->n > 0 && s.ttft > d->ttft)
@@ -83,7 +84,7 @@ struct fleet fleet_for(const struct serving_constants *k, const struct demand *d
     for (int i = 0; i < 16; i++) {
         double servers = f.replicas * at->batch, offered = rate * at->end_to_end;
         /* Nobody waits longer on average than if everybody had to wait: no need to count servers one by one. */
-        if (at->end_to_end <= slack * (servers - offered) || erlang_wait(servers, offered, at->end_to_end) <= slack)
+        if (at->end_to_end <= slack * (servers - offered) || erlang_wait_within(servers, offered, at->end_to_end, slack))
             break;
         f.replicas += 1;
     }

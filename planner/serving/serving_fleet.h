@@ -32,7 +32,8 @@ struct capacity { /* one replica of one layout */
     int cards;
     bool starved; /* holds the stated requests, but fewer than a replica should */
     struct replica r;
-    struct replica_answer full;    /* at the most requests in flight that memory admits */
+    struct replica_room full;      /* the most requests in flight that memory admits */
+    struct step_time alone;        /* of one prompt by itself */
     struct stand curve[CURVE_MAX]; /* from one request up to the last that keeps the first-token target; rising */
     int n;
 };
@@ -50,7 +51,7 @@ struct choice {
 };
 
 struct load_speed capacity_speed(const struct capacity *c, const struct demand *d, double batch);
-/* Measures c->curve; c->full is there. */
+/* Measures c->alone and c->curve; c->full is there. */
 void capacity_measure(struct capacity *c, const struct demand *d);
 
 /* Requests/s at peak on this replica, where the load is `load` times what is expected. */

@@ -82,14 +82,25 @@ static double widened(const struct replica *r, double band, bool size_only)
     return band;
 }
 
-static struct replica_answer answer_of(const struct replica *r, const struct point *p)
+struct replica_room replica_room_at(const struct replica *r, const struct point *p)
 {
-    struct replica_answer a = {.memory = serving_memory_of(r, &p->memory)};
+    struct replica_room a = {.memory = serving_memory_of(r, &p->memory)};
     double room = serving_concurrency(r, &a.memory, p->input + p->output);
     /* Where weights leave no room the speed is still told, as if one request fitted. */
     a.admitted = fmax(1, fmin(floor(room), admission_cap(r, p)));
+    return a;
+}
+
+static struct replica_answer answer_of(const struct replica *r, const struct point *p)
+{
+    const struct replica_room room = replica_room_at(r, p);
+    struct replica_answer a = {.memory = room.memory, .admitted = room.admitted};
     a.in_flight = p->saturated ? a.admitted : fmin(p->batch, a.admitted);
-    struct load_point at = {a.in_flight, p->input, p->output, p->decode_only, p->scenario == SCEN_FIXED_BATCH};
+    struct load_point at = {.batch = a.in_flight,
+                            .input = p->input,
+                            .output = p->output,
+                            .decode_only = p->decode_only,
+                            .together = p->scenario == SCEN_FIXED_BATCH};
     a.speed = serving_speed(r, &at);
     double band = band_of(r, p);
     a.band = widened(r, band, r->m->size_only);

@@ -17,6 +17,14 @@ struct point { /* resolved: nothing unstated left but the engine's own settings 
 /* Lengths and settings of a request; `at` may be NULL. */
 struct point point_resolve(const struct replica *r, const struct serving *s, const struct operating_point *at);
 
+/* What memory admits at these lengths, without a word on speed. */
+struct replica_room {
+    struct serving_memory memory;
+    double admitted; /* most requests in flight that the cache and the engine admit */
+};
+
+struct replica_room replica_room_at(const struct replica *r, const struct point *p);
+
 struct replica_answer {
     struct serving_memory memory;
     struct load_speed speed;

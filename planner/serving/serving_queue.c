@@ -33,9 +33,33 @@ double erlang_c(double servers, double offered)
     return servers * b / (servers - offered * (1 - b));
 }
 
+double erlang_wait_of(double waits, double servers, double offered, double service)
+{
+    return offered >= servers ? INFINITY : waits * service / (servers - offered);
+}
+
 double erlang_wait(double servers, double offered, double service)
 {
-    if (offered >= servers)
-        return INFINITY;
-    return erlang_c(servers, offered) * service / (servers - offered);
+    return erlang_wait_of(erlang_c(servers, offered), servers, offered, service);
+}
+
+/* 1/B is the sum of s/a, s(s-1)/a^2, ... with 1 before it, and C = s / ((s-a)/B + a): the first few terms are enough to
+ * say that a wait is short, and those until they vanish, far fewer than servers, that it is long. What lies nearer to
+ * the limit than the sum is exact is counted out. */
+bool erlang_wait_within(double servers, double offered, double service, double most)
+{
+    const double near = 1e-9, vanished = 1e-12;
+    if (!(offered > 0) || offered >= servers || servers > RECURSION_MAX || !(most > 0))
+        return erlang_wait(servers, offered, service) <= most;
+    const double idle = servers - offered, enough = (servers * service / (most * idle) - offered) / idle;
+    double sum = 1, term = 1;
+    for (double n = servers; n >= 1 && sum < enough * (1 + near); n--) {
+        term *= n / offered;
+        sum += term;
+        if (n - 1 < offered && term * (n - 1) < vanished * sum * (offered - n + 1))
+            break;
+    }
+    if (sum >= enough * (1 + near))
+        return true;
+    return sum * (1 + near) < enough ? false : erlang_wait(servers, offered, service) <= most;
 }

@@ -2,9 +2,15 @@
 #ifndef SUANPAN_PLANNER_SERVING_SERVING_QUEUE_H
 #define SUANPAN_PLANNER_SERVING_SERVING_QUEUE_H
 
+#include <stdbool.h>
+
 /* Probability that an arrival waits. `offered` = arrivals x service time, in servers. 1 where offered >= servers. */
 double erlang_c(double servers, double offered);
 /* Mean wait in the unit of `service`; INFINITY where offered >= servers. */
 double erlang_wait(double servers, double offered, double service);
+/* The same where erlang_c is known. */
+double erlang_wait_of(double waits, double servers, double offered, double service);
+/* erlang_wait(...) <= most, which is mostly clear long before every server has been counted. */
+bool erlang_wait_within(double servers, double offered, double service, double most);
 
 #endif

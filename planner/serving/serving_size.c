@@ -64,7 +64,7 @@ static int measure(const struct serving_constants *k, const struct serving_sizin
     struct point p = {.input = d->input, .output = d->output, .saturated = true};
     p.memory.max_len = d->input + d->output;
     p.memory.in_flight = d->hold;
-    c->full = replica_answer_at(&c->r, &p);
+    c->full = replica_room_at(&c->r, &p);
     p.memory.in_flight = k->default_min_concurrency;
     c->starved = serving_memory_of(&c->r, &p.memory).fits == FITS_NO;
     c->r.shape = NULL; /* was a local */
@@ -175,7 +175,7 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->utilisation = ret->mean_requests_per_s / (z->at.rate * (z->copies > 1 ? ret->gpus : ret->replicas));
     const double servers = z->fleet.replicas * z->at.batch, offered = rate * z->at.end_to_end;
     ret->wait_probability = erlang_c(servers, offered);
-    ret->mean_wait_ms = erlang_wait(servers, offered, z->at.end_to_end) * 1e3;
+    ret->mean_wait_ms = erlang_wait_of(ret->wait_probability, servers, offered, z->at.end_to_end) * 1e3;
 }
 
 /* A stated concurrency below what a replica should hold. */

@@ -283,6 +283,7 @@ static struct load_speed by_windows(const struct replica *r, const struct load_p
     struct load_point one = *p;
     one.input = p->input / windows;
     one.output = fmax(1, p->output / windows);
+    one.alone = NULL;
     struct load_speed s = serving_speed(r, &one);
     s.requests_per_s /= windows;
     s.end_to_end *= windows;
@@ -299,8 +300,9 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     struct load_speed s = {.microbatch = fmax(1, p->batch / r->pp)};
     double busy = fmin(p->batch, r->pp), output = fmax(1, p->output);
     s.step = serving_decode(r, s.microbatch, p->input + output / 2);
-    double group = prompts_together(r, p, output);
-    s.prefill = serving_prefill(r, p->decode_only ? 0 : p->input, group);
+    double group = prompts_together(r, p, output), input = p->decode_only ? 0 : p->input;
+    const struct step_time own = p->alone != NULL ? *p->alone : serving_prefill(r, input, 1);
+    s.prefill = group > 1 ? serving_prefill(r, input, group) : own;
     double unknown = r->engine.known ? 1 : k->unknown_engine_factor;
     if (r->encoder_layers > 0)
         unknown /= k->two_stacks_share;
@@ -311,9 +313,9 @@ struct load_speed serving_speed(const struct replica *r, const struct load_point
     double work = prefill + output * step / s.microbatch; /* of one pipeline's turn, for one request */
     s.requests_per_s = busy / work;
     s.output_tokens_per_s = s.requests_per_s * output;
-    s.total_tokens_per_s = s.requests_per_s * (output + (p->decode_only ? 0 : p->input));
+    s.total_tokens_per_s = s.requests_per_s * (output + input);
     s.end_to_end = p->batch / s.requests_per_s;
-    double alone = serving_prefill(r, p->decode_only ? 0 : p->input, 1).total * unknown;
+    double alone = own.total * unknown;
     /* All prompts of a fixed batch come first; one that meets others at work is held up by them; one alone is not. */
     s.ttft_factor = p->batch > 1 ? k->ttft_factor : 1;
     if (p->together && alone > 0)

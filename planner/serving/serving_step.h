@@ -23,7 +23,8 @@ struct step_time serving_prefill(const struct replica *r, double tokens, double 
 
 struct load_point {
     double batch, input, output;
-    bool decode_only, together; /* together: all prompts arrive at once (fixed batch) */
+    bool decode_only, together;    /* together: all prompts arrive at once (fixed batch) */
+    const struct step_time *alone; /* serving_prefill of one prompt of `input`, where it is at hand; NULL = it is not */
 };
 struct load_speed {
     struct step_time step, prefill;

@@ -16,6 +16,21 @@ static double erlang_c_by_definition(int c, double a)
     return busy / (sum - 1 + busy);
 }
 
+/* Whatever limit is asked about, the nearest ones included. */
+Test(serving_size, a_wait_is_within_a_limit_exactly_where_it_is_no_longer)
+{
+    const double beyond[] = {1e-6, 0.5, 1 - 1e-12, 1, 1 + 1e-12, 2, 1e6};
+    for (int c = 1; c <= 1100; c += 1 + c / 7)
+        for (double rho = 0.02; rho < 1.1; rho += 0.07)
+            for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+                const double wait = erlang_wait(c, rho * c, 3), most = isinf(wait) ? 1e9 : wait * beyond[i];
+                cr_assert_eq(erlang_wait_within(c, rho * c, 3, most), wait <= most, "%d at %.2f x %g", c, rho,
+                             beyond[i]);
+            }
+    cr_expect(erlang_wait_within(4, 0, 1, 0), "nobody waits where nobody comes");
+    cr_expect(!erlang_wait_within(4, 4, 1, 1e9));
+}
+
 Test(serving_size, erlang_c)
 {
     cr_expect_float_eq(erlang_c(1, 0.5), 0.5, 1e-12, "one server waits as often as it is busy");
