@@ -48,8 +48,8 @@ double erlang_wait(double servers, double offered, double service)
  * the limit than the sum is exact is counted out. */
 bool erlang_wait_within(double servers, double offered, double service, double most)
 {
-    const double near = 1e-9, vanished = 1e-12;
-    if (!(offered > 0) || offered >= servers || servers > RECURSION_MAX || !(most > 0))
+    const double near = 1e-9, vanished = 1e-12, least = 1e-200; /* where the recursion has all its digits */
+    if (!(offered > 0) || offered >= servers || servers > RECURSION_MAX || !(most > least))
         return erlang_wait(servers, offered, service) <= most;
     const double idle = servers - offered, enough = (servers * service / (most * idle) - offered) / idle;
     double sum = 1, term = 1;
