@@ -100,6 +100,7 @@ static const struct jfield measured_fields[] = {
     JFIELD_NUMBER(two_node_speedup, 0, 10, J_EXCLUSIVE_MIN),
     JFIELD_NUMBER(parallel_file_system_gbps, 0, 1e6, J_EXCLUSIVE_MIN),
     {"verdict", J_ENUM, OF(verdict), 0, 0, 0, ENUM_VERDICT, NULL, NULL},
+    JFIELD_NUMBER(recoverable_share, 0, 1, 0),
 };
 const struct jspec spec_measured = {JFIELDS(measured_fields), offsetof(struct measured, stated)};
 

@@ -199,6 +199,7 @@ static void encode_measured(struct encode *e, const struct measured *m)
     member(w, "iteration_time_cv", m->iteration_time_cv, m->iteration_time_cv >= 0);
     if (m->verdict != VERDICT_INSUFFICIENT)
         jw_string(w, "verdict", verdict_name(m->verdict));
+    member(w, "recoverable_share", m->recoverable_share, m->recoverable_share >= 0);
     jw_end_object(w);
 }
 
@@ -210,6 +211,7 @@ static void encode_diagnosis(struct encode *e, const struct diagnosis *g)
     jw_string(w, "verdict_text", message_term(e->language, verdict_name(g->verdict)));
     jw_bool(w, "expand", g->expand);
     jw_number(w, "recoverable_share", g->recoverable_share);
+    jw_string(w, "recoverable_basis", g->recoverable_read ? "readings" : g->recoverable_share > 0 ? "guides" : NULL);
     jw_array(w, "findings");
     for (size_t i = 0; i < g->findings.n; i++)
         encode_finding(e, &g->findings.items[i]);

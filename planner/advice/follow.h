@@ -6,6 +6,8 @@
 #include "planner/drafting/build.h"
 
 /* Adds to the options of single machines what their hour costs and does against the best one's. */
+/* Before the rest: what readings say of the need for cards. */
+int readings_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 void cards_side_by_side(const struct build *b, const struct option_list *ranked);
 int ownership_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);
 int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "planner/advice/assumptions.h"
+#include "planner/advice/follow.h"
 #include "planner/costing/costing.h"
-#include "planner/diagnosis/diagnosis.h"
 #include "planner/offers/candidate.h"
 
 static const char *recommendation_code(const struct build *b, const struct plan *plan)
@@ -217,34 +217,11 @@ static void list_warnings(const struct build *b, struct plan *plan)
         *note_add(&plan->warnings, "") = b->warnings.items[i];
 }
 
-/* Readings come first: a plan asked for because cards seemed short begins with whether they are. */
-static int diagnose(struct build *b, struct plan *plan, struct err *err)
-{
-    const struct workload *w = b->workload;
-    struct diagnosis d;
-    if (!w->measured.stated)
-        return 0;
-    if (diagnosis_of_measured(&w->measured, b->catalog, &b->params, b->arena, &d, err) != 0)
-        return -1;
-    if (d.verdict == VERDICT_INSUFFICIENT || d.findings.n == 0)
-        return 0;
-    plan->has_diagnosis = true;
-    plan->diagnosis = d.findings.items[0].note;
-    if (!verdict_not_cards(d.verdict) || plan->n_options == 0)
-        return 0;
-    const int64_t *sections = plan->options[0].cost.by_section;
-    int64_t machines = sections[SECTION_COMPUTE] + sections[SECTION_VALIDATION] + sections[SECTION_MIGRATION];
-    struct note *n = note_add(&plan->warnings, "not_cards");
-    note_money(note_percent(n, "share", d.recoverable_share), "saved",
-               (int64_t)llround((double)machines * d.recoverable_share));
-    return 0;
-}
-
 int summary_build(struct build *b, const struct option_list *ranked, const struct spread *spreads, struct plan *plan,
                   struct err *err)
 {
     plan->monthly_beats_hourly_after_hours = plan->annual_beats_monthly_after_months = NAN;
-    if (diagnose(b, plan, err) != 0)
+    if (readings_build(b, ranked, plan, err) != 0) /* first: a plan asked for because cards seemed short */
         return -1;
     recommend(b, plan);
     warn_close(b, ranked, spreads, plan);

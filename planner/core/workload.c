@@ -11,7 +11,7 @@ void workload_init(struct workload *w)
     memset(w, 0, sizeof *w);
     memcpy(w->currency, "CNY", sizeof "CNY");
     w->measured.gpu_util_pct = w->measured.memory_used_pct = w->measured.peak_memory_gb = -1;
-    w->measured.comm_share_pct = w->measured.iteration_time_cv = -1;
+    w->measured.comm_share_pct = w->measured.iteration_time_cv = w->measured.recoverable_share = -1;
     w->serving.spare_replicas = -1;
     w->constraints.egress_gb = -1;
     w->training.shareable_runs = -1;

@@ -171,7 +171,8 @@ struct measured {
     int seq_len, global_batch;                       /* 0 = the workload's */
     struct layout layout;
     double gpu_util_pct, memory_used_pct, peak_memory_gb, comm_share_pct, iteration_time_cv; /* < 0 = not stated */
-    double two_node_speedup, parallel_file_system_gbps;                                      /* 0 = not stated */
+    double recoverable_share;                           /* of the diagnosis; < 0 = not stated */
+    double two_node_speedup, parallel_file_system_gbps; /* 0 = not stated */
     enum verdict verdict; /* of the diagnosis these readings come from; INSUFFICIENT = not stated */
 };
 

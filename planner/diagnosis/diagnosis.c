@@ -177,16 +177,36 @@ static void add_card_findings(struct diagnosis *d, const struct thresholds *t)
         }
 }
 
-/* What mending would free of the present cost. */
-static double recoverable(const struct diagnosis *d, const struct thresholds *t)
+/* What mending would free of the present time, as the readings have it. NAN: they do not say.
+ *
+ * Cards that idle are to be as busy as a busy one, iterations as fast as the usual one, and communication to take no
+ * more of a step than the rule allows. */
+static double recoverable_read(const struct diagnosis *d, const struct thresholds *t)
 {
     const struct iteration_stats *s = &d->iterations;
-    if (d->verdict == VERDICT_DATA_PIPELINE)
-        return s->data_share > t->data_wait_share ? s->data_share : t->recoverable_share;
-    if (d->verdict != VERDICT_UNSTABLE_ITERATIONS)
-        return 0;
-    double lost = 1 - s->steady_median_s / s->steady_mean_s; /* all iterations as fast as the usual one */
-    return lost > 0 ? lost : t->recoverable_share;
+    const struct measured *m = &d->measured;
+    if (m->recoverable_share >= 0 && m->verdict == d->verdict)
+        return m->recoverable_share;
+    if (d->verdict == VERDICT_DATA_PIPELINE && s->data_share > t->data_wait_share)
+        return s->data_share;
+    if (d->verdict == VERDICT_DATA_PIPELINE && m->gpu_util_pct >= 0 && m->gpu_util_pct < t->low_utilisation_pct)
+        return 1 - m->gpu_util_pct / t->high_utilisation_pct;
+    if (d->verdict == VERDICT_UNSTABLE_ITERATIONS && s->steady_mean_s > s->steady_median_s)
+        return 1 - s->steady_median_s / s->steady_mean_s;
+    const double communication = m->comm_share_pct / 100;
+    if (d->verdict == VERDICT_WAITING && communication > t->communication_share)
+        return (communication - t->communication_share) / (1 - t->communication_share);
+    return NAN;
+}
+
+/* Where they do not say, the guides do of a data path; of waiting for other things nobody does. */
+static void recoverable(struct diagnosis *d, const struct thresholds *t)
+{
+    const double read = recoverable_read(d, t);
+    const bool of_data = d->verdict == VERDICT_DATA_PIPELINE || d->verdict == VERDICT_UNSTABLE_ITERATIONS;
+    d->recoverable_read = isfinite(read);
+    const double most = 1 - t->idle_utilisation_pct / t->high_utilisation_pct; /* a card less busy waits for nobody */
+    d->recoverable_share = isfinite(read) ? fmin(read, most) : of_data ? t->recoverable_share : 0;
 }
 
 /* The gravest of the reasons is the verdict; the others that speak follow, and of an insufficient one what is missing.
@@ -208,7 +228,6 @@ static void conclude(struct diagnosis *d, struct reason *reasons, size_t n, cons
             finding_add(d, &reasons[i], -1);
     }
     add_card_findings(d, t);
-    d->recoverable_share = recoverable(d, t);
 }
 
 static void start(struct diagnosis *d, struct arena *arena)
@@ -257,6 +276,9 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
         note_text(remark_add(ret, "card_fault", "cards", (double)ret->cards.n), "what", ret->fault);
     hints_add(ret, in->training_log);
     measured_fill(ret, &t, &cards.unknown.reading);
+    recoverable(ret, &t);
+    if (ret->recoverable_read)
+        ret->measured.recoverable_share = ret->recoverable_share;
     if (arena_failed(arena))
         return err_set(err, ERR_NOMEM, "the readings are too long to be read");
     return 0;
@@ -306,5 +328,6 @@ int diagnosis_of_measured(const struct measured *m, const struct catalog *c, con
         n = 1;
     }
     conclude(ret, reasons, n, &t);
+    recoverable(ret, &t);
     return arena_failed(arena) ? err_set(err, ERR_NOMEM, "no room for a diagnosis") : 0;
 }

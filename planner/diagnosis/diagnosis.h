@@ -93,8 +93,9 @@ struct card_list {
 
 struct diagnosis {
     enum verdict verdict;
-    bool expand;                  /* adding cards is right */
-    double recoverable_share;     /* of the present cost, by mending what is wrong; 0 where nothing is */
+    bool expand;              /* adding cards is right */
+    double recoverable_share; /* of the present time, by mending what is wrong; 0 where nothing is, or nobody knows */
+    bool recoverable_read;    /* it follows from the readings; else it is the guides' */
     struct finding_list findings; /* the verdict's own first */
     struct card_list cards;
     int hosts; /* machines that the paste names; 0 = none named */

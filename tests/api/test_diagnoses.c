@@ -67,7 +67,7 @@ static void check_plan(const json_t *plan, const char *verdict, const char *file
     cr_expect(text == NULL || strstr(text, ": -") == NULL, "%s: a figure is missing: %s", file, text);
     const json_t *first = json_array_get(json_object_get(plan, "warnings"), 0);
     if (not_cards(verdict) && json_array_size(json_object_get(plan, "options")) > 0)
-        cr_expect_str_eq(json_string_value(json_object_get(first, "code")), "not_cards", "%s", file);
+        cr_expect_eq(strncmp(json_string_value(json_object_get(first, "code")), "not_cards", 9), 0, "%s", file);
 }
 
 Test(diagnoses, measured_goes_into_a_workload_and_the_plan_starts_with_it, .timeout = 120)

@@ -483,6 +483,34 @@ Test(golden, two_node_gate)
     json_decref(p);
 }
 
+/* The first two warnings of a plan whose readings say "not cards": what mending saves, and what the option's own
+ * figures do not show. The one is the difference of the other and the option. */
+static void check_saving(const json_t *p, const char *beside, double share, const char *basis)
+{
+    const json_t *saving = json_array_get(json_object_get(p, "warnings"), 0),
+                 *other = json_array_get(json_object_get(p, "warnings"), 1),
+                 *first = json_array_get(json_object_get(p, "options"), 0);
+    cr_assert_str_eq(text_of(saving, "code"), "not_cards", "what it would save comes first");
+    cr_assert_str_eq(text_of(other, "code"), beside);
+    const json_t *v = json_object_get(saving, "values"), *w = json_object_get(other, "values");
+    const double days = number_of(json_object_get(first, "finish"), "expected_days");
+    const int64_t total = minor_of(json_object_get(first, "total_cost_to_finish")),
+                  there = minor_of(json_object_get(w, "total")), saved = minor_of(json_object_get(v, "saved"));
+    cr_expect_float_eq(number_of(v, "share"), share, 1e-9);
+    cr_expect_str_eq(text_of(v, "basis"), basis);
+    cr_expect_str_eq(text_of(v, "label"), text_of(first, "label"));
+    cr_expect_gt(saved, 0);
+    cr_expect_gt(number_of(v, "days"), 0);
+    cr_expect_eq(llabs(there - total), saved, "%lld against %lld", (long long)llabs(there - total), (long long)saved);
+    cr_expect_float_eq(fabs(number_of(w, "days") - days), number_of(v, "days"), 1e-6);
+}
+
+#define NOT_CARDS(tokens, readings)                                                                                    \
+    "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\", \"tokens\": " tokens     \
+    "}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\"], \"max_nodes\": 1}, \"measured\": {\"gpu\": "                  \
+    "\"a100-sxm4-80g\","                                                                                               \
+    "\"gpus\": 8, \"nodes\": 1, " readings "}}"
+
 Test(golden, not_cards)
 {
     json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
@@ -490,10 +518,69 @@ Test(golden, not_cards)
                         "\"gpu_util_pct\": 35, \"memory_used_pct\": 95}}");
     const json_t *diagnosis = json_object_get(json_object_get(p, "summary"), "diagnosis");
     cr_expect_str_eq(text_of(diagnosis, "code"), "data_pipeline");
-    const json_t *warning = json_array_get(json_object_get(p, "warnings"), 0);
-    cr_expect_str_eq(text_of(warning, "code"), "not_cards", "what it would save comes first");
-    cr_expect_gt(minor_of(json_object_get(json_object_get(warning, "values"), "saved")), 0);
+    check_saving(p, "not_cards_as_read", 1 - 35.0 / 90, "share_of_readings");
     json_decref(p);
+
+    static const struct {
+        const char *workload, *beside, *basis;
+        double share;
+    } cases[] = {
+        {NOT_CARDS("2e10", "\"tokens_per_s\": 9000, \"gpu_util_pct\": 36, \"memory_used_pct\": 95"), "not_cards_mended",
+         "share_of_readings", 0.6},
+        {NOT_CARDS("2e10", "\"verdict\": \"data_pipeline\", \"recoverable_share\": 0.45"), "not_cards_as_read",
+         "share_of_readings", 0.45},
+        {NOT_CARDS("2e10", "\"comm_share_pct\": 70, \"gpu_util_pct\": 95"), "not_cards_as_read", "share_of_readings",
+         0.5},
+        {NOT_CARDS("2e10", "\"verdict\": \"data_pipeline\""), "not_cards_as_read", "share_of_guides", 0.3},
+        {NOT_CARDS("2e10", "\"iteration_time_cv\": 0.6"), "not_cards_as_read", "share_of_guides", 0.3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        p = plan_of(cases[i].workload);
+        check_saving(p, cases[i].beside, cases[i].share, cases[i].basis);
+        json_decref(p);
+    }
+    p = plan_of(NOT_CARDS("2e10", "\"verdict\": \"bandwidth_bound\""));
+    cr_expect_str_eq(text_of(json_array_get(json_object_get(p, "warnings"), 0), "code"), "not_cards_unsized",
+                     "nobody knows how much");
+    json_decref(p);
+}
+
+/* What it promises is what a plan asked for with the mended readings comes to. */
+Test(golden, not_cards_saves_what_the_mended_plan_costs)
+{
+    json_t *read = plan_of(NOT_CARDS("2e10", "\"tokens_per_s\": 9000, \"gpu_util_pct\": 36, \"memory_used_pct\": 95")),
+           *mended =
+               plan_of(NOT_CARDS("2e10", "\"tokens_per_s\": 22500, \"gpu_util_pct\": 90, \"memory_used_pct\": 95"));
+    const json_t *told = json_object_get(note_of(json_object_get(read, "warnings"), "not_cards_mended"), "values"),
+                 *was = json_array_get(json_object_get(read, "options"), 0);
+    const json_t *is = NULL, *o;
+    size_t i;
+    json_array_foreach(json_object_get(mended, "options"), i,
+                       o) if (is == NULL &&
+                              strcmp(text_of(json_array_get(json_object_get(o, "supply"), 0), "sku"),
+                                     text_of(json_array_get(json_object_get(was, "supply"), 0), "sku")) == 0) is = o;
+    cr_assert(told && is);
+    const double total = (double)minor_of(json_object_get(is, "total_cost_to_finish"));
+    cr_expect_float_eq((double)minor_of(json_object_get(told, "total")) / total, 1, 0.01);
+    cr_expect_float_eq(number_of(told, "days"), number_of(json_object_get(is, "finish"), "expected_days"), 1);
+    json_decref(read);
+    json_decref(mended);
+}
+
+/* Example 14 is measured on a busy machine: the plan starts with that, and promises nothing. */
+Test(golden, a_real_need_saves_nothing)
+{
+    char *text = read_file("examples/14-measured-14b.json", NULL);
+    json_t *example = json_loads(text != NULL ? text : "", 0, NULL);
+    char *workload = json_dumps(json_object_get(example, "workload"), 0);
+    cr_assert_not_null(workload);
+    json_t *p = plan_of(workload);
+    cr_expect_str_eq(text_of(json_object_get(json_object_get(p, "summary"), "diagnosis"), "code"), "real_need");
+    cr_expect_neq(strncmp(text_of(json_array_get(json_object_get(p, "warnings"), 0), "code"), "not_cards", 9), 0);
+    json_decref(p);
+    json_decref(example);
+    free(workload);
+    free(text);
 }
 
 /* Every machine of the plan keeps the data in place, but those that burst. */

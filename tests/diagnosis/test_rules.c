@@ -82,6 +82,9 @@ Test(rules, data_pipeline_memory_full_while_cards_idle)
     struct diagnosis d = of_cards(cards, 2);
     IS(d, VERDICT_DATA_PIPELINE);
     cr_expect(d.recoverable_share >= 0.3, "mending the data path frees 30 %% or more");
+    cr_expect_float_eq(d.recoverable_share, 1 - 38.0 / 90, 1e-9, "what a card idles against a busy one");
+    cr_expect(d.recoverable_read);
+    cr_expect_float_eq(d.measured.recoverable_share, d.recoverable_share, 1e-9, "it goes along into a workload");
     cr_expect(verdict_not_cards(d.verdict));
     cr_expect_float_eq(d.measured.gpu_util_pct, 38, 1e-9);
     cr_expect_float_eq(d.measured.memory_used_pct, 100 * 77850.0 / 81920, 1e-9);
@@ -117,6 +120,7 @@ Test(rules, unstable_iterations_above_a_third_of_variation)
     struct diagnosis d = of_times(times, 40);
     IS(d, VERDICT_UNSTABLE_ITERATIONS);
     cr_expect_float_eq(d.recoverable_share, 1 - 1.0 / d.iterations.steady_mean_s, 1e-9, "were all as fast as most");
+    cr_expect_float_eq(d.measured.recoverable_share, d.recoverable_share, 1e-9, "a variation alone does not tell it");
     for (int i = 1; i < 40; i++)
         times[i] = 1.0 + 0.05 * (i % 4);
     d = of_times(times, 40);
@@ -271,6 +275,7 @@ Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
         cr_assert_eq(diagnosis_from_measured(&d.measured, test_catalog(), arena, &again, &err), 0);
         cr_expect_str_eq(verdict_name(again.verdict), verdict_name(d.verdict), "case %zu", i);
         cr_expect_eq(again.findings.n > 0, true);
+        cr_expect_float_eq(again.recoverable_share, d.recoverable_share, 1e-9, "case %zu", i);
         struct fault_list faults = {0};
         struct workload w;
         workload_init(&w);
