@@ -131,11 +131,32 @@ static const char *host_name(const char *p, size_t *ret_n)
     return p;
 }
 
+/* "kubectl exec -it train-1 -- nvidia-smi", "ssh root@gpu02 nvidia-smi": where a command sends it. */
+static const char *host_of_command(const char *line, size_t *ret_n)
+{
+    static const char *const senders[] = {"exec ", "ssh "};
+    for (size_t i = 0; i < sizeof senders / sizeof *senders; i++) {
+        const char *p = text_find_word(line, senders[i]);
+        if (p == NULL || text_find(p, "-smi") == NULL)
+            continue;
+        p = text_skip_blanks(p + strlen(senders[i]));
+        for (; *p == '-'; p = text_skip_blanks(p)) /* its options; those with a value of their own are rare */
+            p += strcspn(p, " \t");
+        const char *end = p + strcspn(p, " \t"), *at = memchr(p, '@', (size_t)(end - p));
+        const char *name = host_name(at != NULL ? at + 1 : p, ret_n);
+        if (*ret_n > 1 && text_is_alnum(*name))
+            return name;
+    }
+    return NULL;
+}
+
 /* "root@node2:~# nvidia-smi", "[root@node2 ~]# nvidia-smi": the command must be there, a prompt alone may be anybody's.
  */
 static const char *host_of_prompt(const char *line, size_t *ret_n)
 {
-    const char *at = strchr(line, '@');
+    const char *elsewhere = host_of_command(line, ret_n), *at = strchr(line, '@');
+    if (elsewhere != NULL)
+        return elsewhere;
     if (at == NULL || text_find(at, "smi") == NULL)
         return NULL;
     return host_name(at + 1, ret_n);

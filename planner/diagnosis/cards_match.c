@@ -110,7 +110,8 @@ static double sxm_penalty(const char *word, const struct gpu *g)
 /* Form: what the name says, else what its silence means (a maker's PCIe variants say so, its modules need not). */
 static double form_penalty(const struct words *name, const struct words *id, const struct gpu *g)
 {
-    bool says_pcie = has_word(name, "pcie") || (name->cut && name->n > 0 && is_size(name->items[name->n - 1]));
+    const char *last = name->n > 0 ? name->items[name->n - 1] : "";
+    bool says_pcie = has_word(name, "pcie") || (name->cut && (is_size(last) || strcmp(last, "pci") == 0));
     bool says_nvl = has_word(name, "nvl");
     for (int i = 0; i < name->n; i++)
         if (strncmp(name->items[i], "sxm", 3) == 0)

@@ -15,6 +15,7 @@ struct log_time {
     int key;        /* which of the printed figures: log_keys' place; of a step: which word numbers it */
     double value_s; /* iteration time; of a step: its time stamp */
     double step;    /* NAN = not printed */
+    double of;      /* the number behind its "/": how many there will be, or the step where the first is the epoch's */
     int rank;
     bool after_pause; /* an evaluation or a checkpoint was logged since the one before */
     bool day_only;    /* a stamp without a date */
@@ -69,7 +70,7 @@ struct log {
     struct log_bars bars;
     struct log_waits waits;
     double profile_wait_s, profile_batch_s, profile_calls; /* means of a profiler's table; 0 = none */
-    bool saw_pause;
+    bool saw_pause, framework_below;
     struct iteration_stats *stats; /* figures taken along the way */
 };
 
@@ -88,14 +89,15 @@ bool log_take_table(struct log *l, const char *line);
 /* What one line says. */
 void log_take_times(struct log *l, const char *line, int rank);
 /* The number of the step a line is about and which word numbers it; -1 when none. */
-int log_step_of(const char *line, double *ret_step);
+int log_step_of(const char *line, double *ret_step, double *ret_of);
 void log_take_step(struct log *l, const char *line, int rank);
 void log_take_figures(struct log *l, const char *line, int rank);
 /* True when the line holds a bar (of training or not). */
 bool log_take_bars(struct log *l, const char *line);
 /* Leaves one run of a series that holds several; marks where a run begins anew as after a pause. */
 void log_one_run(struct log_series *s, struct arena *arena);
-/* The name of the framework a line gives away; NULL when none. */
-const char *log_framework(const char *line);
+/* The name of the framework a line gives away; NULL when none. *ret_below: it may run below another one, whose own sign
+ * counts more. */
+const char *log_framework(const char *line, bool *ret_below);
 
 #endif

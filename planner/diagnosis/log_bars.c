@@ -142,6 +142,75 @@ static bool take_notebook_bar(struct log *l, const char *line)
     return false;
 }
 
+/* The last "n/total" before `end`; NULL when there is none. */
+static const char *last_count(const char *line, const char *end, struct log_bar *bar)
+{
+    for (const char *p = end; p > line; p--) {
+        if (p[-1] != '/' || !text_is_digit(*p))
+            continue;
+        const char *stop = p;
+        while (text_is_digit(*stop))
+            stop++;
+        if (text_is_blank(*stop) && count_before(line, stop, bar) != NULL)
+            return stop;
+    }
+    return NULL;
+}
+
+/* The first duration from p on that is a word of its own: "0:00:41", "1:21<1:39", "40.0s". */
+static double duration_in(const char *p)
+{
+    for (; *p != '\0'; p++) {
+        const char *q = p;
+        double s;
+        if (text_is_digit(*p) && text_is_blank(p[-1]) && text_duration(&q, &s) && !text_is_alnum(*q) && *q != '/')
+            return s;
+    }
+    return NAN;
+}
+
+/* Where the drawing of a bar begins whose count ends at `end`; of a notebook's file only blanks are left of it. NULL:
+ * nothing is drawn. */
+static const char *drawing(const char *line, const char *end)
+{
+    static const char *const drawn[] = {"\u2501", "\u2500", "% "};
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        const char *start = text_seek(line, drawn[i]);
+        if (start != NULL && start < end)
+            return start;
+    }
+    const char *blanks = NULL;
+    for (const char *p = line; (p = text_seek(p, "    ")) != NULL && p < end; p += strspn(p, " "))
+        blanks = p;
+    return blanks;
+}
+
+/* Bars without brackets, of rich and of YOLO: "━━━ 390/390 0:00:41 • 0:00:00 9.52it/s", "100% ━━━ 900/900 5.0it/s
+ * 3:00". */
+static bool take_plain_bar(struct log *l, const char *line)
+{
+    struct log_bar bar = {.rate_s = NAN};
+    const char *unit = text_seek(line, "it/s"), *count;
+    if (unit == NULL)
+        unit = text_seek(line, "s/it");
+    if (unit == NULL || (count = last_count(line, unit, &bar)) == NULL)
+        return false;
+    const char *start = drawing(line, count), *rate = unit;
+    if (start == NULL)
+        return false;
+    size_t label = (size_t)(start - line) < LABEL_MAX ? (size_t)(start - line) : LABEL_MAX - 1;
+    if (!is_training(start - label, label))
+        return true;
+    while (rate > line && (text_is_digit(rate[-1]) || rate[-1] == '.'))
+        rate--;
+    bar.rate_s = rate_at(rate);
+    bar.elapsed_s = duration_in(count);
+    struct log_bar *kept = arena_push(l->arena, &l->bars);
+    if (kept != NULL)
+        *kept = bar;
+    return true;
+}
+
 /* JSON of LLaMA-Factory and ms-swift: steps done and the time since the start. */
 static bool take_counter(struct log *l, const char *line)
 {
@@ -187,7 +256,7 @@ bool log_take_bars(struct log *l, const char *line)
             from = less;
         }
     if (!any)
-        any = take_notebook_bar(l, line);
+        any = take_notebook_bar(l, line) || take_plain_bar(l, line);
     if (!any)
         take_counter(l, line);
     return any;

@@ -85,6 +85,13 @@ static double rate_before(const char *line, const char *const *units, size_t n)
     return NAN;
 }
 
+/* "(1015.39/gpu)": a card's share of the rate in front of it; NAN where nothing like it stands there. */
+static double in_brackets_per_gpu(const char *p)
+{
+    double v;
+    return *p == '(' && (p++, text_number(&p, &v)) && text_starts(p, "/gpu)") ? v : NAN;
+}
+
 static void take_rates(struct log *l, const char *line)
 {
     const char *rest = "";
@@ -96,15 +103,20 @@ static void take_rates(struct log *l, const char *line)
                       WORDS("tps", "tokens_per_second_per_gpu", "tokens per second per gpu", "tokens_per_sec_per_gpu",
                             "tokens/sec/gpu", "tokens/s/gpu", "tokens/s/device", "tokens/gpu/second)", "tgs",
                             "tokens per gpu per second", "tokens_per_gpu_per_second_tgs", "token per gpu per sec",
-                            "device/tokens_per_sec", "device/tokens_per_second", "throughput/device/tps"),
+                            "device/tokens_per_sec", "device/tokens_per_second", "throughput/device/tps",
+                            "interval_tokens_per_second_per_device", "train_per_sec_per_gpu"),
                       &rest);
-    keep(&s->tokens_per_s_per_gpu, thousands(v, rest));
+    v = thousands(v, rest);
+    double share = in_brackets_per_gpu(rest);
+    if (isfinite(share)) /* "tps 8123.10(1015.39/gpu)": the first is of all */
+        keep(&s->tokens_per_s, v);
+    keep(&s->tokens_per_s_per_gpu, isfinite(share) ? share : v);
     bool per_card = isfinite(v);
     rest = "";
-    v = figure(
-        line,
-        WORDS("tokens per second", "tokens_per_second", "tokens_per_sec", "tokens/sec", "tokens/s", "tok/sec", "tok/s"),
-        &rest);
+    v = figure(line,
+               WORDS("tokens per second", "tokens_per_second", "train_tokens_per_second", "tokens_per_sec",
+                     "tokens/sec", "tokens/s", "tok/sec", "tok/s"),
+               &rest);
     v = thousands(v, rest);
     v = isfinite(v) ? v : rate_before(line, WORDS("tokens/s", "tok/s"));
     if (!per_card || v > s->tokens_per_s_per_gpu) /* "device/tokens_per_second" has the words of both */
@@ -124,6 +136,18 @@ static void take_rates(struct log *l, const char *line)
     keep(&s->samples_per_s, v);
 }
 
+/* "    1/100      5.21G     1.203 ...": the second column of YOLO's rows, below its heading "Epoch  GPU_mem  ...". */
+static const char *yolo_memory(const char *line)
+{
+    const char *p = text_skip_blanks(line), *column;
+    int epoch, epochs;
+    double v;
+    if (!text_int(&p, &epoch) || *p++ != '/' || !text_int(&p, &epochs) || epoch > epochs || !text_is_blank(*p))
+        return NULL;
+    p = column = text_skip_blanks(p);
+    return text_number(&p, &v) && *p == 'g' && text_is_blank(p[1]) ? column : NULL;
+}
+
 static void take_memory(struct log *l, const char *line)
 {
     const char *rest = "";
@@ -131,10 +155,15 @@ static void take_memory(struct log *l, const char *line)
     double v =
         figure(line,
                WORDS("maxmemallocated", "max_mem", "max mem", "max memory", "peak memory", "peak reserved memory",
-                     "peak_memory_active", "peak_memory", "peak_allocated_mem", "peak_mem", "max_memory_allocated",
-                     "max cuda memory usage", "gpu memory usage while training", "memory(gib)'", "memory(gib)",
-                     "memory usage", "memory", "mem"),
+                     "peak_memory_active", "peak_memory_usage", "peak_memory", "peak_allocated_mem", "peak_mem",
+                     "max_memory_allocated", "max cuda memory usage", "gpu memory usage while training", "memory(gib)'",
+                     "memory(gib)", "memory usage", "memory", "mem"),
                &rest);
+    const char *column = yolo_memory(line);
+    if (column != NULL && text_number(&column, &v))
+        rest = column;
+    if (text_seek(line, "memory: usage:") != NULL) /* FunASR */
+        v = figure(line, WORDS("peak"), &rest);
     if (text_seek(line, "memory (mb) |") != NULL) { /* Megatron's report after the first iterations */
         v = figure(line, WORDS("max allocated"), &rest);
         rest = "mb";
@@ -174,8 +203,9 @@ static void take_wait(struct log *l, const char *line, int rank)
 {
     const char *rest = "";
     double data = figure(
-        line, WORDS("data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost", "data"), &rest);
-    double time = figure(line, WORDS("time", "batch_cost", "avg_batch_cost"), &rest);
+        line, WORDS("data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost", "data_load", "data"),
+        &rest);
+    double time = figure(line, WORDS("time", "total_time", "batch_cost", "avg_batch_cost"), &rest);
     if (!isfinite(time)) /* printed without the waiting */
         time = data + figure(line, WORDS("train.compute_time"), &rest);
     if (!isfinite(data) || !isfinite(time) || data > time)

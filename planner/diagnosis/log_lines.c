@@ -1,4 +1,5 @@
 /* log_lines.c — which step a line of a training log is about, and which framework printed it. */
+#include <math.h>
 #include <string.h>
 
 #include "planner/diagnosis/log.h"
@@ -7,25 +8,26 @@
 static const char *const STEP_WORDS[] = {"global_step", "iteration", "iter", "step", "steps", "current_steps", "batch"};
 
 /* "step=450", "iteration       10/    1000", "Iter(train) [ 10/720]", "'step': 7": the whole number behind a word. */
-static bool number_behind(const char *p, double *ret)
+static bool number_behind(const char *p, double *ret, double *ret_of)
 {
     if (text_starts(p, "(train)"))
         p += strlen("(train)");
     for (int i = 0; i < 24 && (text_is_blank(*p) || strchr(":=\"'[", *p) != NULL) && *p != '\0'; i++)
         p++;
-    int v;
+    int v, of;
     if (!text_int(&p, &v) || (*p == '.' && text_is_digit(p[1])) || text_is_alnum(*p))
         return false;
     *ret = v;
+    *ret_of = *p == '/' && (p = text_skip_blanks(p + 1), text_int(&p, &of)) ? (double)of : (double)NAN;
     return true;
 }
 
-int log_step_of(const char *line, double *ret_step)
+int log_step_of(const char *line, double *ret_step, double *ret_of)
 {
     for (size_t i = 0; i < sizeof STEP_WORDS / sizeof *STEP_WORDS; i++)
         for (const char *p = line; (p = text_seek_word(p, STEP_WORDS[i])) != NULL;) {
             p += strlen(STEP_WORDS[i]);
-            if (number_behind(p, ret_step))
+            if (number_behind(p, ret_step, ret_of))
                 return (int)i;
         }
     return -1;
@@ -33,22 +35,23 @@ int log_step_of(const char *line, double *ret_step)
 
 void log_take_step(struct log *l, const char *line, int rank)
 {
-    double stamp, step;
+    double stamp, step, of;
     bool day_only;
     if (!text_stamp(line, &stamp, &day_only))
         return;
-    int word = log_step_of(line, &step);
+    int word = log_step_of(line, &step, &of);
     struct log_time *t = word >= 0 ? arena_push(l->arena, &l->steps) : NULL;
     if (t != NULL)
         *t = (struct log_time){.key = word,
                                .value_s = stamp,
                                .step = step,
+                               .of = of,
                                .rank = rank,
                                .after_pause = l->saw_pause,
                                .day_only = day_only};
 }
 
-const char *log_framework(const char *line)
+const char *log_framework(const char *line, bool *ret_below)
 {
     static const struct {
         const char *sign, *name;
@@ -69,8 +72,6 @@ const char *log_framework(const char *line)
         {"[info:swift]", "ms-swift"},
         {"train_speed(", "ms-swift"},
         {"- mmengine -", "mmengine"},
-        {"samplespersec=", "DeepSpeed"},
-        {"[deepspeed", "DeepSpeed"},
         {"[titan]", "torchtitan"},
         {"v_num=", "PyTorch Lightning"},
         {"|loss:", "torchtune"},
@@ -90,6 +91,8 @@ const char *log_framework(const char *line)
         {"train time/batch", "Composer"},
         {"ms/step", "Keras"},
     };
+    static const char *const below[] = {"samplespersec=", "[deepspeed", "log_dist] [rank", "train_batch] steps:"};
+    *ret_below = false;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (text_seek(line, signs[i].sign) != NULL)
             return signs[i].name;
@@ -97,5 +100,9 @@ const char *log_framework(const char *line)
         return "nanoGPT";
     if (text_seek(line, "tps:") != NULL && text_seek(line, "mfu:") != NULL)
         return "torchtitan";
+    *ret_below = true;
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        if (text_seek(line, below[i]) != NULL)
+            return "DeepSpeed";
     return NULL;
 }

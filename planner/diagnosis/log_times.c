@@ -46,6 +46,8 @@ static const struct key {
     {"train_time", AFTER, S, "forward_time", EXACT},           /* ESPnet, whose iter_time is the wait for data */
     {"train_time", AFTER_UNIT, S, "step_avg", EXACT},          /* modded-nanogpt: since the start */
     {"current step time", AFTER, S, NULL, EXACT},              /* fms-fsdp, beside its overall mean */
+    {"elapsed_time_per_iteration", AFTER, S, NULL, EXACT},     /* ms-swift over Megatron */
+    {"total_time", AFTER, S, "forward_time", EXACT},           /* FunASR */
     {"iter time", AFTER, S, NULL, EXACT},                      /* DeepSpeed pipelines, LitGPT */
     {"iter_time", AFTER, S, NULL, EXACT},                      /* DLLogger */
     {"train_iter_time", AFTER, S, NULL, EXACT},
@@ -188,7 +190,7 @@ int log_key_named(const char *name, size_t n, double *ret_unit_s)
 /* What people put between a word and its number: its length, 0 for none. */
 static size_t filler(const char *p)
 {
-    static const char *const words[] = {"：", "约", "大约", "为", "是", "about ", "~", "≈"};
+    static const char *const words[] = {"约", "大约", "为", "是", "about ", "~", "≈"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (text_starts(p, words[i]))
             return strlen(words[i]);
@@ -325,8 +327,8 @@ static double find_value(const struct key *k, const char *line)
 
 void log_take_times(struct log *l, const char *line, int rank)
 {
-    double step = NAN;
-    log_step_of(line, &step);
+    double step = NAN, of;
+    log_step_of(line, &step, &of);
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
         if (KEYS[i].with != NULL && text_seek(line, KEYS[i].with) == NULL)
             continue;

@@ -147,6 +147,8 @@ static bool take_heading(const char *line, struct heading *h)
     int n = bars ? cells_of(p, cells) : words_of(p, text_starts(text_skip_blanks(p), "NpuID(Idx)"), cells), useful = 0;
     struct heading found = {.n = n, .bars = bars};
     for (int i = 0; i < n; i++) {
+        if (cells[i].n == 2 && text_starts(cells[i].text, "sm")) /* dmon's, whatever else it holds */
+            return false;
         found.columns[i] = column_of(&cells[i]);
         useful += found.columns[i] > COLUMN_CARD && found.columns[i] < COLUMN_POWER;
     }

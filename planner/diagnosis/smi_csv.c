@@ -151,8 +151,9 @@ static bool takes(struct csv *t, const struct cell *cells, int n)
 /* The keys that tell the rows of one block apart, then into the cards. */
 static void flush(struct csv *t, bool inferred)
 {
-    bool keyed = false, stamped = false;
+    bool keyed = false, stamped = false, named = t->n > 0;
     for (size_t i = 0; i < t->n; i++) {
+        named = named && t->items[i].sample.name != NULL;
         keyed = keyed || t->items[i].sample.index >= 0 || t->items[i].sample.bus_id != NULL;
         stamped = stamped || isfinite(t->items[i].stamp);
     }
@@ -171,7 +172,7 @@ static void flush(struct csv *t, bool inferred)
             r->sample.index = in_group;
         } else if (r->count > 0)
             r->sample.index = (int)(i % (size_t)r->count);
-        else if (t->n == 1 || (t->n <= CARDS_OF_A_MACHINE && !inferred))
+        else if (t->n == 1 || (t->n <= CARDS_OF_A_MACHINE && (!inferred || named)))
             r->sample.index = (int)i;
         else {
             cards_add_unknown(t->cards, &r->sample);

@@ -98,6 +98,18 @@ static const char *no_bus(const char *line, size_t *ret_len)
     return text_starts(cell, "N/A") ? cell : NULL;
 }
 
+/* "|   0  NVIDIA A30           On   | 00000000:25:" at the right edge of what was copied. */
+static const char *cut_bus(const char *line, size_t *ret_len)
+{
+    const char *cell = strrchr(line, '|');
+    cell = cell == NULL ? NULL : text_skip_blanks(cell + 1);
+    size_t domain = cell == NULL ? 0 : strspn(cell, "0123456789abcdefABCDEF");
+    if ((domain != 4 && domain != 8) || cell[domain] != ':')
+        return NULL;
+    *ret_len = strspn(cell, "0123456789abcdefABCDEF:.");
+    return cell[*ret_len] == '\0' ? cell : NULL;
+}
+
 /* Tools of other makers print the utilisation ("97%", mx-smi, cnmon) and the memory ("98%   40012MiB(49152MiB)",
  * mthreads-gmi) in the first row already. */
 static void first_row_figures(const char *p, struct card_sample *s)
@@ -123,7 +135,7 @@ static bool first_row(struct table *t, const char *line)
 {
     size_t bus_len;
     const char *bus = text_bus_id(line, &bus_len);
-    if (bus == NULL)
+    if (bus == NULL && (bus = cut_bus(line, &bus_len)) == NULL)
         bus = no_bus(line, &bus_len);
     if (bus == NULL)
         return false;
@@ -242,6 +254,19 @@ static const char *nth_bar(const char *line, int n)
     return NULL;
 }
 
+/* What a copy that was cut on the right left of a second row: its power, and maybe what of the memory is used. */
+static bool cut_row(const char *line, const char *second_bar, struct card_sample *s)
+{
+    const char *p = text_skip_blanks(second_bar + 1);
+    double used;
+    take_power(line, second_bar, s);
+    if (!isfinite(s->power_w) && !isfinite(s->power_limit_w))
+        return false;
+    if (text_number(&p, &used) && is_memory_unit(p))
+        s->memory_used_mib = in_mib(used, p);
+    return true;
+}
+
 /* Power, memory and utilisation. A row without its first one (cut off above) still is a card. */
 static bool second_row(struct table *t, const char *line)
 {
@@ -252,9 +277,12 @@ static bool second_row(struct table *t, const char *line)
     if (!memory) { /* "Not Supported", "N/A / N/A": only below a first row */
         start = nth_bar(line, 2);
         end = nth_bar(line, 3);
-        if (!t->has_pending || end == NULL || strchr(start, '%') == NULL)
+        if (t->has_pending && start != NULL && end == NULL && cut_row(line, start, &s))
+            end = start + strlen(start);
+        else if (!t->has_pending || end == NULL || strchr(start, '%') == NULL)
             return false;
-        end = end > start && strchr(end, '%') != NULL ? end : start;
+        else
+            end = end > start && strchr(end, '%') != NULL ? end : start;
     }
     if (!t->has_pending && (strchr(end, '|') == NULL || strchr(end, '%') == NULL))
         return false;

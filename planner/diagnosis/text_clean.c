@@ -25,6 +25,19 @@ static size_t control_sequence(const char *p)
     return q > digits && q - digits <= 8 && *q == 'm' ? (size_t)(q - p) + 1 : 0;
 }
 
+/* "１００％｜": U+FF01 to U+FF5E are ASCII's printable characters, as Chinese input methods type them. */
+static size_t full_width(const char *p, char *ret)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    if (u[0] != 0xef || (u[1] != 0xbc && u[1] != 0xbd) || (u[2] & 0xc0) != 0x80)
+        return 0;
+    unsigned code = (u[1] == 0xbd ? 0x40u : 0u) + (u[2] & 0x3fu);
+    if (code < 1 || code > 0x5e)
+        return 0;
+    *ret = (char)(0x20 + code);
+    return 3;
+}
+
 /* Characters that only look like a blank or a bar: their length, and what they stand for (0 = nothing). */
 static size_t lookalike(const char *p, char *ret)
 {
@@ -32,10 +45,10 @@ static size_t lookalike(const char *p, char *ret)
         const char *bytes;
         char plain;
     } table[] = {
-        {"\xc2\xa0", ' '},   {"\xe3\x80\x80", ' '}, {"\xe2\x80\x83", ' '}, {"\xe2\x80\x82", ' '}, {"\xef\xbb\xbf", 0},
-        {"\xe2\x80\x8b", 0}, {"\xe2\x94\x82", '|'}, {"\xef\xbd\x9c", '|'}, {"<br>", '\n'},        {"<br/>", '\n'},
-        {"<br />", '\n'},    {"&nbsp;", ' '},       {"&lt;", '<'},         {"&gt;", '>'},         {"&amp;", '&'},
-        {"&quot;", '"'},     {"&#124;", '|'},       {"\xef\xbc\x9a", ':'}, {"\xef\xbc\x8c", ','}, {"\xef\xbc\x85", '%'},
+        {"\xc2\xa0", ' '},   {"\xe3\x80\x80", ' '}, {"\xe2\x80\x83", ' '}, {"\xe2\x80\x82", ' '},
+        {"\xef\xbb\xbf", 0}, {"\xe2\x80\x8b", 0},   {"\xe2\x94\x82", '|'}, {"<br>", '\n'},
+        {"<br/>", '\n'},     {"<br />", '\n'},      {"&nbsp;", ' '},       {"&lt;", '<'},
+        {"&gt;", '>'},       {"&amp;", '&'},        {"&quot;", '"'},       {"&#124;", '|'},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t n = strlen(table[i].bytes);
@@ -44,7 +57,7 @@ static size_t lookalike(const char *p, char *ret)
             return n;
         }
     }
-    return 0;
+    return full_width(p, ret);
 }
 
 /* "\u6bcf" to UTF-8, which is never longer; of box drawing (bars of a table, blocks of a progress bar) only the place

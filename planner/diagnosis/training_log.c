@@ -49,9 +49,12 @@ static void take_line(struct log *l, const char *line)
                                              "iter(test",  "epoch(test", "eval_runtime", "eval_loss",
                                              "test [",     "[eval]",     "[valid]"};
     static const char *const pause[] = {"val loss", "val_loss", "checkpoint", "saving", "saved "};
-    const char *name = log_framework(line);
-    if (name != NULL && l->stats->framework == NULL)
+    bool below;
+    const char *name = log_framework(line, &below);
+    if (name != NULL && (l->stats->framework == NULL || (l->framework_below && !below))) {
         l->stats->framework = name;
+        l->framework_below = below;
+    }
     if (log_take_bars(l, line) && text_seek(line, "timing") == NULL) {
         log_take_figures(l, line, LOG_RANK_NONE);
         return;
@@ -169,7 +172,7 @@ static void from_bars(const struct log *l, struct iteration_stats *ret)
     for (size_t i = first + 1; i < end; i++) {
         double steps = l->bars.items[i].n - l->bars.items[from].n;
         double elapsed = l->bars.items[i].elapsed_s - l->bars.items[from].elapsed_s;
-        if (steps <= 0 || elapsed < BAR_RESOLUTION_S)
+        if (steps <= 0 || !(elapsed >= BAR_RESOLUTION_S))
             continue;
         times[n++] = elapsed / steps;
         from = i;
@@ -201,6 +204,22 @@ static int choose_step_word(const struct log *l)
     return best;
 }
 
+/* "Batch 0/100", "Batch 0/200": WeNet's epoch and batch, where elsewhere step and steps stand. */
+static bool second_counts(const struct log *l, int key)
+{
+    const struct log_time *first = NULL, *last = NULL;
+    for (size_t i = 0; i < l->steps.n; i++) {
+        const struct log_time *t = &l->steps.items[i];
+        if (t->key != key)
+            continue;
+        if (!isfinite(t->of) || (first != NULL && t->step != first->step))
+            return false;
+        first = first != NULL ? first : t;
+        last = t;
+    }
+    return first != NULL && last->of > first->of;
+}
+
 /* From time stamps: what passed between two numbered steps, a step. */
 static void from_steps(const struct log *l, struct iteration_stats *ret)
 {
@@ -210,10 +229,13 @@ static void from_steps(const struct log *l, struct iteration_stats *ret)
     if (key < 0 || times == NULL || after_pause == NULL)
         return;
     int rank = lowest_rank(&l->steps, key);
+    const bool second = second_counts(l, key);
     const struct log_time *last = NULL;
     size_t n = 0;
     for (size_t i = 0; i < l->steps.n; i++) {
-        const struct log_time *t = &l->steps.items[i];
+        struct log_time *t = &l->steps.items[i];
+        if (second)
+            t->step = t->of;
         if (t->key != key || (rank >= 0 && t->rank >= 0 && t->rank != rank))
             continue;
         if (last != NULL && t->step > last->step) {
