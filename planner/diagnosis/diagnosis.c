@@ -122,61 +122,6 @@ static bool names_only(const struct card_list *l)
     return true;
 }
 
-static size_t count_idle(const struct card_list *l, const struct thresholds *t)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < l->n; i++)
-        n += card_is_idle(&l->items[i], t);
-    return n;
-}
-
-/* The verdict most of the cards that say anything share; of equal numbers the graver. An average would hide both the
- * idle and the saturated card. */
-static struct reason judge_cards(const struct card_list *l, const struct thresholds *t)
-{
-    size_t counts[VERDICT_COUNT] = {0}, most = 0;
-    enum verdict verdict = VERDICT_INSUFFICIENT;
-    for (size_t i = 0; i < l->n; i++)
-        counts[l->items[i].verdict]++;
-    for (int v = VERDICT_HEALTHY; v < VERDICT_COUNT; v++)
-        if (counts[v] > 0 && counts[v] >= most) {
-            most = counts[v];
-            verdict = (enum verdict)v;
-        }
-    for (size_t i = 0; i < l->n; i++)
-        if (l->items[i].verdict == verdict) {
-            struct reason why = judge_card(&l->items[i], t);
-            if (verdict == VERDICT_REAL_NEED && count_idle(l, t) > 0) { /* use those first */
-                why.verdict = VERDICT_HEALTHY;
-                why.code = verdict_name(why.verdict);
-            }
-            return why;
-        }
-    return judge_card(&l->items[0], t); /* one that nothing can be said of: why */
-}
-
-static void add_card_findings(struct diagnosis *d, const struct thresholds *t)
-{
-    for (size_t i = 0; i < d->cards.n; i++) {
-        struct reason why = judge_card(&d->cards.items[i], t);
-        if (why.verdict == d->verdict || why.verdict == VERDICT_INSUFFICIENT || why.verdict == VERDICT_HEALTHY)
-            continue;
-        const char *verdict = why.code;
-        why.code = "card_verdict";
-        note_text(note_num(finding_add(d, &why, d->cards.items[i].index), "card", d->cards.items[i].index), "verdict",
-                  verdict);
-    }
-    size_t idle = count_idle(&d->cards, t);
-    if (idle > 0 && idle < d->cards.n)
-        note_num(note_num(remark_add(d, "idle_cards", "cards", (double)idle), "count", (double)idle), "of",
-                 (double)d->cards.n);
-    for (size_t i = 1; i < d->cards.n; i++)
-        if (d->cards.items[i].gpu != d->cards.items[0].gpu) {
-            remark_add(d, "mixed_cards", "cards", (double)d->cards.n);
-            return;
-        }
-}
-
 /* What mending would free of the present time, as the readings have it. NAN: they do not say.
  *
  * Cards that idle are to be as busy as a busy one, iterations as fast as the usual one, and communication to take no
@@ -227,7 +172,7 @@ static void conclude(struct diagnosis *d, struct reason *reasons, size_t n, cons
         if (lacks ? d->verdict == VERDICT_INSUFFICIENT : i != best && reasons[i].verdict != VERDICT_HEALTHY)
             finding_add(d, &reasons[i], -1);
     }
-    add_card_findings(d, t);
+    card_findings_add(d, t);
 }
 
 static void start(struct diagnosis *d, struct arena *arena)
@@ -261,7 +206,7 @@ int diagnosis_run(const struct diagnosis_input *in, const struct catalog *c, str
     struct reason reasons[3];
     size_t n = 0;
     if (ret->cards.n > 0)
-        reasons[n++] = judge_cards(&ret->cards, &t);
+        reasons[n++] = judge_machine(&ret->cards, &t);
     else if (cards.unknown.reading.samples > 0)
         reasons[n++] = judge_card(&cards.unknown.reading, &t);
     if (ret->iterations.read)

@@ -24,6 +24,7 @@ int thresholds_bind(const struct param_table *params, struct thresholds *ret, st
         PARAM_FIELD(struct thresholds, data_wait_share, "diagnosis_data_wait_share"),
         PARAM_FIELD(struct thresholds, workload_memory_mib, "diagnosis_workload_memory_mib"),
         PARAM_FIELD(struct thresholds, recoverable_share, "diagnosis_recoverable_share"),
+        PARAM_FIELD(struct thresholds, straggler_share, "diagnosis_straggler_share"),
     };
     return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
 }

@@ -9,7 +9,7 @@ struct thresholds {
     double memory_full_share, low_utilisation_pct, high_utilisation_pct, idle_utilisation_pct;
     double power_low_share, power_near_limit_share, bandwidth_saturated_pct;
     double iteration_cv, min_iterations, communication_share, data_wait_share;
-    double workload_memory_mib, recoverable_share;
+    double workload_memory_mib, recoverable_share, straggler_share;
 };
 
 int thresholds_bind(const struct param_table *params, struct thresholds *ret, struct err *err);
@@ -28,6 +28,11 @@ double card_power_share(const struct card_reading *r); /* of its limit, else of 
 bool card_is_idle(const struct card_reading *r, const struct thresholds *t);
 
 struct reason judge_card(const struct card_reading *r, const struct thresholds *t);
+/* All cards together (machine.c); `cards` is not empty. */
+struct reason judge_machine(const struct card_list *cards, const struct thresholds *t);
+/* What single cards say beside the verdict: another one, that they lag behind, that they are idle or of several models.
+ */
+void card_findings_add(struct diagnosis *d, const struct thresholds *t);
 struct reason judge_iterations(const struct iteration_stats *s, const struct thresholds *t);
 struct reason judge_variation(double cv, const struct thresholds *t);
 struct reason judge_communication(double share, const struct thresholds *t);

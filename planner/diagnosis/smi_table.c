@@ -107,7 +107,7 @@ static const char *cut_bus(const char *line, size_t *ret_len)
     if ((domain != 4 && domain != 8) || cell[domain] != ':')
         return NULL;
     *ret_len = strspn(cell, "0123456789abcdefABCDEF:.");
-    return cell[*ret_len] == '\0' ? cell : NULL;
+    return *text_skip_blanks(cell + *ret_len) == '\0' ? cell : NULL;
 }
 
 /* Tools of other makers print the utilisation ("97%", mx-smi, cnmon) and the memory ("98%   40012MiB(49152MiB)",

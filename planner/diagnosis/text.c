@@ -105,11 +105,30 @@ static const char *digits_end(const char *p)
 static double power_of_ten(int exponent)
 {
     double v = 1;
-    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
+    for (; exponent > 0; exponent--)
         v *= 10;
-    return exponent < 0 ? 1 / v : v;
+    return v;
 }
 
+/* "e-05" at p: what it adds to the exponent, and where it ends. */
+static const char *exponent_at(const char *p, int *ret)
+{
+    *ret = 0;
+    if (lower(*p) != 'e' || (!text_is_digit(p[1]) && !((p[1] == '-' || p[1] == '+') && text_is_digit(p[2]))))
+        return p;
+    bool below = p[1] == '-';
+    int exponent = 0;
+    for (p += text_is_digit(p[1]) ? 1 : 2; text_is_digit(*p); p++)
+        exponent = exponent < 300 ? exponent * 10 + (*p - '0') : exponent;
+    exponent = exponent < 300 ? exponent : 300;
+    *ret = below ? -exponent : exponent;
+    return p;
+}
+
+#define EXACT_MOST 1e15 /* digits beyond say nothing any more */
+
+/* The digits are gathered as one whole number and scaled once: what is printed with few digits is read without an
+ * error of its own. */
 bool text_number(const char **p, double *ret)
 {
     const char *q = *p;
@@ -122,19 +141,16 @@ bool text_number(const char **p, double *ret)
     for (const char *end = digits_end(q); q < end; q++)
         if (*q != ',')
             v = v * 10 + (*q - '0');
-    if (*q == '.' && text_is_digit(q[1])) {
-        double unit = 0.1;
-        for (q++; text_is_digit(*q); q++, unit /= 10)
-            v += (*q - '0') * unit;
-    }
-    if (lower(*q) == 'e' && (text_is_digit(q[1]) || ((q[1] == '-' || q[1] == '+') && text_is_digit(q[2])))) {
-        bool below = q[1] == '-';
-        int exponent = 0;
-        for (q += text_is_digit(q[1]) ? 1 : 2; text_is_digit(*q); q++)
-            exponent = exponent < 300 ? exponent * 10 + (*q - '0') : exponent;
-        exponent = exponent < 300 ? exponent : 300;
-        v *= power_of_ten(below ? -exponent : exponent);
-    }
+    int decimals = 0, exponent;
+    if (*q == '.' && text_is_digit(q[1]))
+        for (q++; text_is_digit(*q); q++)
+            if (v < EXACT_MOST) {
+                v = v * 10 + (*q - '0');
+                decimals++;
+            }
+    q = exponent_at(q, &exponent);
+    exponent -= decimals;
+    v = exponent < 0 ? v / power_of_ten(-exponent) : v * power_of_ten(exponent);
     *ret = negative ? -v : v;
     *p = q;
     return true;

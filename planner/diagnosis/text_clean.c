@@ -71,7 +71,10 @@ static char *unescape_code(const char **from, const char *end, char *to)
     }
     if (code == 0x2502 || code == 0x2503)
         *to++ = '|';
-    else if (code < 0x20 || (code >= 0x2500 && code < 0x25a0) || (code >= 0xd800 && code < 0xe000) || code > 0xffff)
+    else if (code >= 0xff01 && code <= 0xff5e) /* full width */
+        *to++ = (char)(code - 0xfee0);
+    else if (code < 0x20 || code == 0xa0 || code == 0x3000 || (code >= 0x2500 && code < 0x25a0) ||
+             (code >= 0xd800 && code < 0xe000) || code > 0xffff)
         *to++ = ' ';
     else if (code < 0x80)
         *to++ = (char)code;

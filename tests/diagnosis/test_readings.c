@@ -76,9 +76,13 @@ static void check_cards(struct check *c)
         if (json_object_get(gpu, "mem_total_mib") != NULL)
             number_is(c, "mem_total_mib", r->memory_total_mib, json_object_get(gpu, "mem_total_mib"), 0);
         if (json_object_get(gpu, "util_pct") != NULL)
-            number_is(c, "util_pct", r->utilisation_pct, json_object_get(gpu, "util_pct"), 0);
+            number_is(c, "util_pct", r->utilisation_pct, json_object_get(gpu, "util_pct"), 1e-12);
         if (json_object_get(gpu, "power_w") != NULL)
             number_is(c, "power_w", r->power_w, json_object_get(gpu, "power_w"), 0);
+        if (json_object_get(gpu, "power_limit_w") != NULL)
+            number_is(c, "power_limit_w", r->power_limit_w, json_object_get(gpu, "power_limit_w"), 0);
+        if (json_object_get(gpu, "mem_busy") != NULL)
+            number_is(c, "mem_busy", r->memory_busy_pct, json_object_get(gpu, "mem_busy"), 1e-12);
         if (json_object_get(gpu, "gpu") != NULL)
             text_is(c, "gpu", r->gpu == NULL ? NULL : r->gpu->id, json_object_get(gpu, "gpu"));
     }
@@ -202,11 +206,15 @@ static void check_iterations(struct check *c)
         {"global_batch", s->global_batch, 0},
         {"peak_memory_bytes", s->peak_memory_gb * 1e9, 0.005},
         {"peak_memory_mib", s->peak_memory_gb / 1.048576e-3, 0.005},
+        {"seq_len", (double)s->seq_len, 0},
+        {"world_size", (double)s->world_size, 0},
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (json_object_get(e, figures[i].member) != NULL)
             number_is(c, figures[i].member, figures[i].got, json_object_get(e, figures[i].member),
                       figures[i].tolerance);
+    if (json_object_get(e, "framework_named") != NULL)
+        text_is(c, "framework", s->framework, json_object_get(e, "framework_named"));
     if (json_is_number(json_object_get(e, "cv"))) /* printed with three decimals */
         verdict_of(c, fabs(s->cv - json_number_value(json_object_get(e, "cv"))) < 6e-4, "cv", "too far off",
                    "expected");
@@ -228,6 +236,13 @@ static void check_verdict(struct check *c)
         right || strcmp(got, json_string_value(value)) == 0;
     if (want != NULL)
         verdict_of(c, right, "verdict", got, want);
+    json_array_foreach(json_object_get(c->r->expect, "says"), i, value)
+    {
+        bool said = false;
+        for (size_t k = 0; k < c->d->findings.n; k++)
+            said = said || strcmp(c->d->findings.items[k].note.code, json_string_value(value)) == 0;
+        verdict_of(c, said, "says", "nothing of", json_string_value(value));
+    }
     verdict_of(c, c->d->expand == (c->d->verdict == VERDICT_REAL_NEED), "expand", "not", "the verdict's");
     verdict_of(c, c->d->findings.n > 0 && strcmp(c->d->findings.items[0].note.code, got) == 0, "first finding", "other",
                "the verdict's");

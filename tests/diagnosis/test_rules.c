@@ -198,6 +198,59 @@ Test(rules, an_average_hides_an_idle_or_a_saturated_card)
     IS(d, VERDICT_DATA_PIPELINE); /* though the mean of memory and utilisation would not say so of any card */
 }
 
+/* The verdict of the many does not drown the few: a straggler is named, and no card is called for while there is one.
+ */
+Test(rules, slow_card_gates_the_machine)
+{
+    enum { CARDS = 8 };
+    static const struct card busy = {98, 79000, 81920, 390, 400};
+    static const struct {
+        struct card odd;
+        enum verdict machine, card;
+        const char *code, *metric;
+    } cases[] = {
+        {{31, 79000, 81920, 200, 400}, VERDICT_HEALTHY, VERDICT_DATA_PIPELINE, "slow_card", "utilisation_pct"},
+        {{100, 79000, 81920, 110, 400}, VERDICT_HEALTHY, VERDICT_WAITING, "slow_card", "power_share"},
+        {{98, 79000, 81920, 200, 400}, VERDICT_HEALTHY, VERDICT_HEALTHY, "slow_card", "power_share"},
+        {{0, 4, 81920, 60, 400}, VERDICT_HEALTHY, VERDICT_INSUFFICIENT, "idle_cards", "cards"},
+        {{95, 78000, 81920, 370, 400}, VERDICT_REAL_NEED, VERDICT_REAL_NEED, NULL, NULL},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct card cards[CARDS];
+        for (size_t k = 0; k < CARDS; k++)
+            cards[k] = k == 5 ? cases[i].odd : busy;
+        struct diagnosis d = of_cards(cards, CARDS);
+        IS(d, cases[i].machine);
+        cr_expect_eq(d.cards.items[5].verdict, cases[i].card, "case %zu", i);
+        const struct finding *second = d.findings.n > 1 ? &d.findings.items[1] : NULL;
+        if (cases[i].code == NULL)
+            cr_expect_null(second, "case %zu: nothing to name", i);
+        else {
+            cr_assert_not_null(second, "case %zu", i);
+            cr_expect_str_eq(second->note.code, cases[i].code, "case %zu", i);
+            cr_expect_str_eq(second->metric, cases[i].metric, "case %zu", i);
+            cr_expect_eq(second->card, strcmp(cases[i].code, "slow_card") == 0 ? 5 : -1, "case %zu", i);
+        }
+    }
+    struct card half[CARDS]; /* half of them serve, half are idle: those first */
+    for (size_t k = 0; k < CARDS; k++)
+        half[k] = k % 2 == 0 ? busy : cases[3].odd;
+    struct diagnosis d = of_cards(half, CARDS);
+    IS(d, VERDICT_HEALTHY);
+    cr_expect(says(&d, "idle_cards"));
+    cr_expect_not(says(&d, "slow_card"), "idle cards take no part");
+    for (size_t k = 0; k < CARDS;
+         k++) /* most of them starve: that is the machine's verdict, and the others are named */
+        half[k] = k < 5 ? cases[0].odd : busy;
+    d = of_cards(half, CARDS);
+    IS(d, VERDICT_DATA_PIPELINE);
+    cr_expect(says(&d, "card_verdict"));
+    for (size_t k = 0; k < CARDS; k++) /* of equal numbers the graver */
+        half[k] = k < 4 ? cases[0].odd : busy;
+    d = of_cards(half, CARDS);
+    IS(d, VERDICT_DATA_PIPELINE);
+}
+
 Test(rules, insufficient_is_said_rather_than_guessed)
 {
     static const struct {
