@@ -50,5 +50,7 @@ int contest_hold(struct build *b, unsigned kinds, struct contest *ret, struct er
         return -1;
     rank_limits(b, &ret->list);
     rank_order(b, &ret->list, ret->spreads);
+    if (!b->order_only)
+        uncertainty_cheapest(&ret->list, ret->spreads);
     return 0;
 }

@@ -208,26 +208,46 @@ static void sort(const struct build *b, struct option_list *l, struct spread *sp
         }
 }
 
-/* An infeasible option is shown where it is its kind's only word: the nearest miss. A feasible one of a kind that is
- * there already gives way when the answer is full. */
-static bool shown(const struct option_list *l, size_t kept, const struct option *o, size_t most)
+static bool stands_before(const struct option_list *l, size_t i, enum option_kind kind)
 {
-    size_t of_kind = 0;
-    for (size_t i = 0; i < kept; i++)
-        of_kind += l->items[i]->option->kind == o->kind;
-    return of_kind == 0 || (o->feasible && kept < most);
+    for (size_t j = 0; j < i; j++)
+        if (l->items[j]->option->kind == kind)
+            return true;
+    return false;
 }
 
+static void drop(struct option_list *l, struct spread *spreads, size_t i)
+{
+    l->n--;
+    memmove(&l->items[i], &l->items[i + 1], (l->n - i) * sizeof *l->items);
+    memmove(&spreads[i], &spreads[i + 1], (l->n - i) * sizeof *spreads);
+}
+
+/* Of kinds that stand before: the last that another beats in everything, or else the last. l->n: nobody gives way. */
+static size_t first_to_go(const struct option_list *l)
+{
+    size_t last = l->n;
+    for (size_t i = l->n; i-- > 0;) {
+        const struct option *o = l->items[i]->option;
+        if (!stands_before(l, i, o->kind))
+            continue;
+        if (!o->on_pareto_front)
+            return i;
+        last = last == l->n ? i : last;
+    }
+    return last;
+}
+
+/* An infeasible option is shown where it is its kind's only word: the nearest miss. Where the answer is full, a
+ * feasible one of a kind that is there already gives way, who is cheapest, soonest or safest in something last. */
 static void drop_surplus(const struct build *b, struct option_list *l, struct spread *spreads)
 {
-    size_t kept = 0, most = (size_t)b->a.options_max;
-    for (size_t i = 0; i < l->n; i++) {
-        if (!shown(l, kept, l->items[i]->option, most))
-            continue;
-        l->items[kept] = l->items[i];
-        spreads[kept++] = spreads[i];
-    }
-    l->n = kept;
+    for (size_t i = l->n; i-- > 0;)
+        if (!l->items[i]->option->feasible && stands_before(l, i, l->items[i]->option->kind))
+            drop(l, spreads, i);
+    for (size_t gone = 0; l->n > (size_t)b->a.options_max; drop(l, spreads, gone))
+        if ((gone = first_to_go(l)) == l->n)
+            return;
 }
 
 /* Rough worth of a draft among the others; what keeps deadline and budget comes first, then the nearest miss. */
@@ -305,8 +325,9 @@ void rank_order(struct build *b, struct option_list *l, struct spread *spreads)
 {
     score(b, l);
     sort(b, l, spreads);
-    drop_surplus(b, l, spreads);
     mark_front(l);
+    drop_surplus(b, l, spreads);
+    mark_front(l); /* of those that are shown */
     for (size_t i = 0; i < l->n; i++)
         label(l->items[i]->option, i);
 }

@@ -312,7 +312,7 @@ static bool settled(const struct build *b, struct draft *d, const struct option_
     return true;
 }
 
-static void answer_cheapest(const struct option_list *l, const struct spread *spreads)
+void uncertainty_cheapest(const struct option_list *l, const struct spread *spreads)
 {
     for (int i = 0; l->n > 0 && i < SOBOL_POINTS; i++) {
         size_t best = 0;
@@ -360,8 +360,6 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
             sample_point(b, d, &o, i, &spreads[j]);
         answer_spread(b, d->option, &spreads[j]);
     }
-    if (!b->order_only)
-        answer_cheapest(l, spreads);
     *ret_spreads = spreads;
     return 0;
 }

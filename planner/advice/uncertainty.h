@@ -22,9 +22,12 @@ struct bands {
 
 struct bands uncertainty_bands(const struct build *b, const struct draft *d);
 
-/* Fills low/high of cost and finish, deadline_probability and probability_cheapest of every draft's option; returns
- * one spread a draft in *ret_spreads (NULL where there is no draft). */
+/* Fills low/high of cost and finish and deadline_probability of every draft's option; returns one spread a draft in
+ * *ret_spreads (NULL where there is no draft). */
 int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err);
+
+/* Fills probability_cheapest of the options that are shown: one of them is at every point. */
+void uncertainty_cheapest(const struct option_list *l, const struct spread *spreads);
 
 /* Share of points at which a costs less than b. */
 double uncertainty_cheaper(const struct spread *a, const struct spread *b);
