@@ -250,3 +250,53 @@ size_t market_cheapest_of(const struct market *m, const struct provider *p, bool
     }
     return n;
 }
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+bool market_alike(const struct sku *a, const struct sku *b)
+{
+    const struct provider *p = a->provider, *q = b->provider;
+    return a->gpu == b->gpu && a->gpus_per_node == b->gpus_per_node && a->sold_by_card == b->sold_by_card &&
+           a->max_nodes == b->max_nodes && a->intra == b->intra && a->network == b->network &&
+           same_number(a->host_memory_gb, b->host_memory_gb) && same_number(a->nvme_gb, b->nvme_gb) &&
+           same_text(a->tax_code, b->tax_code) && same_text(p->tier, q->tier) &&
+           same_number(p->queue_median_h, q->queue_median_h) && same_number(p->queue_p90_h, q->queue_p90_h) &&
+           same_number(p->job_cap_h, q->job_cap_h);
+}
+
+size_t market_cheapest_alike(const struct market *m, const struct provider *p, bool by_hour, size_t each,
+                             const struct sku **ret, size_t n, size_t max)
+{
+    const struct market_index *x = m->day->catalog->market;
+    const struct sku *skus = m->day->catalog->skus;
+    if (x == NULL)
+        return n;
+    const float *bound = by_hour ? x->hour_bound : x->month_bound;
+    const uint32_t *first = &x->first_of_provider[p - m->day->catalog->providers];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        const struct sku *s = &skus[x->by_provider[i]];
+        size_t alike = 0, dearest = n;
+        if (isinf(bound[s - skus]) || !market_gpu_allowed(m, s->gpu))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            if (!market_alike(ret[k], s))
+                continue;
+            alike++;
+            if (dearest == n || bound[ret[k] - skus] > bound[ret[dearest] - skus])
+                dearest = k;
+        }
+        if (alike < each && n < max)
+            ret[n++] = s;
+        else if (alike > 0 && bound[s - skus] < bound[ret[dearest] - skus])
+            ret[dearest] = s;
+    }
+    return n;
+}

@@ -72,4 +72,13 @@ bool market_provider_allowed(const struct market *m, const struct provider *p, b
 size_t market_cheapest_of(const struct market *m, const struct provider *p, bool by_hour, const struct sku **ret,
                           size_t n, size_t max);
 
+/* All SKUs of one provider, of GPUs that the request allows; of those that differ in nothing but seller and price
+ * (market_alike) only the `each` that cost least at best, by the month or by the hour, this and that provider's
+ * together. Added to the n there are in *ret; returns how many there are then, at most `max`. */
+size_t market_cheapest_alike(const struct market *m, const struct provider *p, bool by_hour, size_t each,
+                             const struct sku **ret, size_t n, size_t max);
+
+/* The same machine under the same terms of use: only its seller and its price may differ. */
+bool market_alike(const struct sku *a, const struct sku *b);
+
 #endif

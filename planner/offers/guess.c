@@ -56,6 +56,18 @@ static void weigh(const struct build *b, int nodes, struct guess *g)
     g->weight = cost * log(g->cost) + time * log(1 + debug * (setup + g->hours / 24));
 }
 
+/* At the share of the card's peak that a run reaches, about. */
+static double hours_of(const struct build *b, const struct gpu *gpu, double flops, int cards)
+{
+    const double share = gpu_runs_cuda(gpu) ? 0.45 : 0.35, peak = peak_tflops(b, gpu);
+    return peak > 0 ? flops / (peak * share * 1e12 * cards) / 3600 : INFINITY;
+}
+
+double guess_hours(const struct build *b, const struct gpu *gpu, int cards)
+{
+    return hours_of(b, gpu, total_flops(b), cards);
+}
+
 static bool guess_one(const struct build *b, size_t g, double flops, double state, int nodes, struct guess *ret)
 {
     const struct gpu *gpu = &b->catalog->gpus[g];
@@ -68,9 +80,8 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
     *ret = (struct guess){.gpu = gpu, .cost = INFINITY};
     ret->min_cards = (int)fmin(1e6, fmax(1, ceil(state / usable / nodes)));
     double cramped = ret->min_cards > GUESS_CARDS_MAX ? (double)ret->min_cards / GUESS_CARDS_MAX : 1;
-    const double share = gpu_runs_cuda(gpu) ? 0.45 : 0.35; /* of the peak that a run reaches, about */
     for (int cards = 1; cards <= GUESS_CARDS_MAX; cards *= 2) {
-        double hours = flops / (peak * share * 1e12 * cards * nodes) / 3600 * cramped * cramped;
+        double hours = hours_of(b, gpu, flops, cards * nodes) * cramped * cramped;
         double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / 720));
         ret->hours = hours;
         if (cards >= ret->min_cards || cards == GUESS_CARDS_MAX)

@@ -16,6 +16,9 @@ struct guess {
  * `max`. `nodes`: machines used. */
 size_t guess_gpus(struct build *b, int nodes, struct guess *ret, size_t max);
 
+/* Rough hours of all runs on so many cards of one model; INFINITY where it computes nothing. */
+double guess_hours(const struct build *b, const struct gpu *gpu, int cards);
+
 /* True where a card already found useful is so much cheaper and sooner by these guesses that this one can be skipped.
  */
 bool guess_dominated(const struct guess *g, const struct guess *useful, size_t n);

@@ -26,7 +26,7 @@ static int try_shape(struct build *b, const struct offer *o, int cards, int node
     const struct estimate *e = build_physics(b, &shape, err);
     *ret_fits = e && e->fits != FITS_NO;
     if (!e)
-        return err->code == ERR_NOMEM ? -1 : 0;
+        return build_stops(err) ? -1 : 0;
     const double short_gb = e->memory.total_gb - e->memory.usable_gb;
     if (!*ret_fits && (!miss->estimate || short_gb < miss->short_gb))
         *miss = (struct hybrid_miss){short_gb, o->sku->gpu, e, cards};

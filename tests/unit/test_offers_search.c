@@ -1,6 +1,5 @@
-/* The search for single machines and clusters looks at the promising cards and offers only. Here every offer of the
- * seed in every size is reckoned, for 150 jobs drawn at random, and the best of them set beside what the search kept.
- */
+/* The search for machines looks at the promising cards and offers only. Here every offer of the seed in every size is
+ * reckoned, for 150 jobs drawn at random, and the best of them set beside what the search kept. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -201,6 +200,35 @@ static struct build *build_of(const struct workload *w, struct arena *arena)
     return b;
 }
 
+/* Each centre's machines by themselves: as if there were no other. */
+static void every_centre(const struct workload *w, struct arena *arena, struct reached *all)
+{
+    const struct catalog *c = test_catalog_bound();
+    all->n = 0;
+    all->least = all->soonest = INFINITY;
+    for (size_t i = 0; i < c->n_skus; i++) {
+        const struct sku *s = &c->skus[i];
+        const char *provider = s->provider->id, *gpu = s->gpu->id;
+        struct workload only = *w;
+        struct option_list out = {0};
+        struct err err = {0};
+        if (s->provider->kind != PROVIDER_UNIVERSITY)
+            continue;
+        only.constraints.providers = &provider;
+        only.constraints.gpus = &gpu;
+        only.constraints.n_providers = only.constraints.n_gpus = 1;
+        cr_assert_eq(option_university_build(build_of(&only, arena), &out, &err), 0, "%s", err.detail);
+        for (size_t k = 0; k < out.n; k++) {
+            const struct reckoning *r = out.items[k]->base;
+            all->of[all->n].total = (double)r->total;
+            all->of[all->n].days = r->schedule.finish_days;
+            all->of[all->n++].sku = s->id;
+            all->least = fmin(all->least, (double)r->total);
+            all->soonest = fmin(all->soonest, r->schedule.finish_days);
+        }
+    }
+}
+
 static int by_size(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -215,10 +243,14 @@ static double miss_of(const struct workload *w, enum option_kind kind, int job)
     struct err err = {0};
     struct option_list out = {0};
     struct build *b = build_of(w, arena);
-    const int rc =
-        kind == KIND_SINGLE_MACHINE ? option_single_build(b, &out, &err) : option_cluster_build(b, &out, &err);
+    const int rc = kind == KIND_SINGLE_MACHINE  ? option_single_build(b, &out, &err)
+                   : kind == KIND_SMALL_CLUSTER ? option_cluster_build(b, &out, &err)
+                                                : option_university_build(b, &out, &err);
     cr_assert_eq(rc, 0, "%s", err.detail);
-    exhaustive(build_of(w, arena), kind, &all);
+    if (kind == KIND_UNIVERSITY_TIME)
+        every_centre(w, arena, &all);
+    else
+        exhaustive(build_of(w, arena), kind, &all);
     double found = 0, best = 0;
     int which = 0;
     for (size_t i = 0; i < out.n; i++) {
@@ -267,6 +299,11 @@ Test(offers_search, single_machines_are_near_the_best_of_all, .timeout = 120)
 Test(offers_search, clusters_are_near_the_best_of_all, .timeout = 120)
 {
     compare(KIND_SMALL_CLUSTER, 0.96, 1.12);
+}
+
+Test(offers_search, centres_are_near_the_best_of_all, .timeout = 120)
+{
+    compare(KIND_UNIVERSITY_TIME, 1, 1.001);
 }
 
 /* --- plans made of a plan ------------------------------------------------------------------------------------- */

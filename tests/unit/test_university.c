@@ -163,3 +163,23 @@ Test(university, memory_wall_says_by_how_much)
     else /* the cards would hold what the host cannot take */
         cr_expect_gt(note_find(&b->refusals[KIND_UNIVERSITY_TIME], "host_memory")->short_by, 0);
 }
+
+/* A reading that no card can reach is the request's fault: no kind takes it for a machine that does not do. */
+Test(university, a_reading_above_physics_stops_the_plan)
+{
+    static int (*const builders[])(struct build *, struct option_list *, struct err *) = {
+        option_university_build, option_hybrid_build, option_single_build};
+    for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
+        struct workload w = small_workload(market);
+        struct option_list out = {0};
+        struct err err = {0};
+        w.training.runs = w.training.parallel_runs = 2;
+        w.measured.stated = true;
+        w.measured.gpu = "a100-sxm4-80g";
+        w.measured.gpus = w.measured.nodes = 1;
+        w.measured.tokens_per_s = 1e9;
+        cr_expect_neq(builders[i](small_build(market, &w, arena), &out, &err), 0, "builder %zu", i);
+        cr_expect_eq(err.code, ERR_RANGE, "builder %zu: %s", i, err_name(err.code));
+        cr_expect_str_eq(err.pointer, "/workload/measured/tokens_per_s");
+    }
+}
