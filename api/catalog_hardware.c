@@ -97,6 +97,7 @@ static void gpu_encode(struct encode *e, size_t i)
     jw_bool(w, "through_host", g->through_host);
     jw_bool(w, "link_mesh", g->link_mesh);
     jw_bool(w, "coherent_host", g->coherent_host);
+    jw_int_or_null(w, "rack_cards", g->rack_cards);
     jw_int_or_null(w, "pcie_generation", g->pcie_gen);
     jw_number_or_null(w, "tdp_w", g->tdp_w);
     jw_int_or_null(w, "year", g->year);

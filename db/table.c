@@ -156,6 +156,7 @@ static const struct column gpu_columns[] = {
     BOOL(gpu, through_host),
     BOOL(gpu, link_mesh),
     BOOL(gpu, coherent_host),
+    INT(gpu, rack_cards),
     INT(gpu, pcie_gen),
     REAL(gpu, tdp_w),
     INT(gpu, year),

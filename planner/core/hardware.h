@@ -44,6 +44,7 @@ struct gpu {
     bool through_host;      /* may not reach other cards directly: every byte goes through host memory (GeForce) */
     bool link_mesh;         /* its link joins every card of a board to every other, without a switch */
     bool coherent_host;     /* soldered to its own processor by a coherent link (Grace) */
+    int rack_cards;         /* joined by one link domain across the nodes of a rack; 0 = a node is a domain */
     int pcie_gen;           /* 3, 4, 5; 0 = not known */
     double tdp_w;
     int year;

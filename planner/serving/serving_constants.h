@@ -98,6 +98,8 @@
     X(link_share, "serve.link_share/nvlink")                                                                           \
     X(pcie4_gb_s, "serve.pcie4_gb_s")                                                                                  \
     X(inter_share, "serve.link_share/inter_node")                                                                      \
+    X(link_assumed_gb_s, "serve.link_assumed/card")                                                                    \
+    X(inter_assumed_gbps, "serve.link_assumed/inter_node")                                                             \
     X(all_reduce_old, "serve.all_reduce_factor/old_engine")                                                            \
     X(host_ms_old, "serve.host_step_ms/first_generation")                                                              \
     X(host_ms, "serve.host_step_ms/current")                                                                           \

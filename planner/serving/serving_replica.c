@@ -309,11 +309,11 @@ static void link_of(struct replica *r)
     const struct serving_constants *k = r->k;
     const struct gpu *g = r->shape->gpu;
     r->link = r->shape->intra != INTRA_UNSTATED ? r->shape->intra : hardware_default_intra(g, r->shape->gpus_per_node);
-    double one_way = (g->link_gb_s_bidir > 0 ? g->link_gb_s_bidir : 400) / 2 * 1e9;
+    double one_way = (g->link_gb_s_bidir > 0 ? g->link_gb_s_bidir : k->link_assumed_gb_s) / 2 * 1e9;
     r->link_bw = one_way * k->link_share;
     r->link_lat = k->all_reduce_us * 1e-6;
     if (r->tp > r->shape->gpus_per_node) {
-        double gbps = r->shape->inter_gbps_per_node > 0 ? r->shape->inter_gbps_per_node : 100;
+        double gbps = r->shape->inter_gbps_per_node > 0 ? r->shape->inter_gbps_per_node : k->inter_assumed_gbps;
         r->link_bw = gbps / 8 * 1e9 * k->inter_share;
         r->link_lat = k->all_reduce_inter_us * 1e-6;
     } else if (r->link == INTRA_PCIE3) {

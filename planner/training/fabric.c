@@ -2,10 +2,8 @@
 #include "planner/training/fabric.h"
 
 #include <math.h>
-#include <string.h>
 
 #define GIGA 1e9
-#define RACK_CARDS 72
 #define REFERENCE_GBPS 200.0 /* a card: 8 x 200G, what node_leave is stated for */
 #define LEAVE_MOST 1.75
 #define MESH_PEERS 7.0 /* cards each is joined to on a board of eight */
@@ -90,9 +88,8 @@ static void resolve_outer(const struct job *j, struct fabric *f)
 void fabric_resolve(const struct job *j, struct fabric *ret)
 {
     struct fabric f = {.per_node = j->shape.gpus_per_node, .domain = j->shape.gpus_per_node};
-    /* An NVL72 rack is one NVLink domain of 18 nodes. */
-    if (j->gpu->form_factor != NULL && strstr(j->gpu->form_factor, "NVL72") != NULL && f.domain < RACK_CARDS)
-        f.domain = RACK_CARDS / f.per_node * f.per_node;
+    if (f.domain < j->gpu->rack_cards) /* an NVL72 rack is one NVLink domain of 18 nodes */
+        f.domain = j->gpu->rack_cards / f.per_node * f.per_node;
     resolve_inner(j, &f);
     resolve_outer(j, &f);
     f.rank_skew = j->k->rank_skew * doublings(smaller(j->gpus, j->shape.gpus_per_node));

@@ -596,6 +596,20 @@ Test(training_terms, who_goes_through_host_memory_is_a_fact_of_the_card)
     }
 }
 
+/* A rack that is one link domain: the catalog says so, whatever the form factor is called. */
+Test(training_terms, a_rack_of_one_link_domain_is_a_fact_of_the_card)
+{
+    struct catalog *c = test_catalog();
+    for (size_t i = 0; i < c->n_gpus; i++) {
+        const bool rack = strstr(c->gpus[i].form_factor, "NVL72") != NULL;
+        cr_expect_eq(c->gpus[i].rack_cards, rack ? 72 : 0, "%s", c->gpus[i].id);
+    }
+    const struct fabric node = fabric_of("b200-sxm-180g", 4, 4, INTRA_NVSWITCH, INTER_INFINIBAND, 1600),
+                        rack = fabric_of("gb200-nvl72-186g", 4, 4, INTRA_NVSWITCH, INTER_INFINIBAND, 1600);
+    cr_expect_eq(node.domain, 4);
+    cr_expect_eq(rack.domain, 72);
+}
+
 Test(training_terms, collectives_move_what_a_ring_moves)
 {
     struct fabric f = fabric_of("a100-sxm4-80g", 8, 1, INTRA_NVSWITCH, INTER_NONE, 0);
