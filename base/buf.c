@@ -19,17 +19,13 @@ void buf_done(struct buf *b)
     *b = (struct buf){.max = b->max};
 }
 
-/* Room for n more bytes and the closing NUL. */
-static bool reserve(struct buf *b, size_t n)
+/* Capacity for n more bytes and the closing NUL. */
+static bool grow(struct buf *b, size_t n)
 {
+    size_t need;
     if (b->failed)
         return false;
-    if (n > b->max - b->len) {
-        b->failed = true;
-        return false;
-    }
-    size_t need = b->len + n + 1;
-    if (need == 0) { /* max == SIZE_MAX and full: the NUL has no room */
+    if (__builtin_add_overflow(b->len + 1, n, &need)) { /* max == SIZE_MAX: the NUL has no room */
         b->failed = true;
         return false;
     }
@@ -48,6 +44,19 @@ static bool reserve(struct buf *b, size_t n)
     b->data = data;
     b->cap = cap;
     return true;
+}
+
+char *buf_make_room(struct buf *b, size_t n)
+{
+    return grow(b, n) ? b->data + b->len : NULL;
+}
+
+/* The same for what is certain to be written. */
+static bool reserve(struct buf *b, size_t n)
+{
+    if (n > b->max - b->len)
+        b->failed = true;
+    return grow(b, n);
 }
 
 void buf_add(struct buf *b, const void *data, size_t n)

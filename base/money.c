@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
+
+#include "base/decimal.h"
 
 #define HOURS_MAX 1e9
 /* Noise of double arithmetic that must not buy another hour: 744.0000000001 h is 744 h. */
@@ -91,37 +94,31 @@ int hours_to_milli(double hours, int64_t granularity_milli, int64_t *ret_milli)
     return narrow(steps * granularity_milli, ret_milli);
 }
 
-/* Digits of v / 10^decimals, keeping at least `keep` decimals and dropping zeros beyond. */
-static void decimal_text(int64_t v, int decimals, int keep, char out[MONEY_TEXT_MAX])
+/* v / `unit`, a power of ten, in digits: at least two decimals, no zeros beyond them. */
+static size_t amount_text(int64_t v, uint64_t unit, char out[MONEY_TEXT_MAX])
 {
-    char reversed[MONEY_TEXT_MAX];
-    int n = 0;
-    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    while (decimals > keep && u % 10 == 0) {
-        u /= 10;
-        decimals--;
-    }
-    for (int i = 0; u > 0 || i <= decimals; i++) {
-        if (i == decimals && decimals > 0)
-            reversed[n++] = '.';
-        reversed[n++] = (char)('0' + u % 10);
-        u /= 10;
-    }
-    if (v < 0)
-        reversed[n++] = '-';
-    for (int i = 0; i < n; i++)
-        out[i] = reversed[n - 1 - i];
-    out[n] = '\0';
+    char fraction[DECIMAL_DIGITS_MAX];
+    const uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    size_t n = v < 0;
+    out[0] = '-';
+    n += decimal_digits(u / unit, out + n);
+    size_t digits = decimal_digits(unit + u % unit, fraction); /* the one in front keeps the zeros behind it */
+    while (digits > 3 && fraction[digits - 1] == '0')
+        digits--;
+    fraction[0] = '.';
+    memcpy(out + n, fraction, digits);
+    out[n + digits] = '\0';
+    return n + digits;
 }
 
-void money_text(int64_t minor, char out[MONEY_TEXT_MAX])
+size_t money_text(int64_t minor, char out[MONEY_TEXT_MAX])
 {
-    decimal_text(minor, 2, 2, out);
+    return amount_text(minor, MONEY_MINOR, out);
 }
 
-void money_price_text(int64_t micros, char out[MONEY_TEXT_MAX])
+size_t money_price_text(int64_t micros, char out[MONEY_TEXT_MAX])
 {
-    decimal_text(micros, 6, 2, out);
+    return amount_text(micros, MONEY_MICROS, out);
 }
 
 static int parse_decimal(const char *text, int decimals, int64_t *ret)

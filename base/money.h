@@ -49,9 +49,10 @@ int money_add(int64_t a, int64_t b, int64_t *ret);
 /* Hours as milli-hours, rounded up to `granularity_milli` (1000 = whole hours). -1 when not finite or over 1e9 h. */
 int hours_to_milli(double hours, int64_t granularity_milli, int64_t *ret_milli);
 
-/* "-1234.50" from minor units; 4-decimal unit price "12.3400" trimmed to at least 2 decimals from micros. */
-void money_text(int64_t minor, char out[MONEY_TEXT_MAX]);
-void money_price_text(int64_t micros, char out[MONEY_TEXT_MAX]);
+/* "-1234.50" from minor units; 4-decimal unit price "12.3400" trimmed to at least 2 decimals from micros.
+ * Both return the length. */
+size_t money_text(int64_t minor, char out[MONEY_TEXT_MAX]);
+size_t money_price_text(int64_t micros, char out[MONEY_TEXT_MAX]);
 
 /* Decimal text -> minor (at most 2 decimals) or micros (at most 6). Only [-]digits[.digits]; no exponent, no
  * grouping, no leading '+'. -1 on anything else or overflow. */

@@ -2,11 +2,14 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/date.h"
+#include "base/decimal.h"
 #include "base/embed.h"
 #include "base/err.h"
 #include "base/fault.h"
@@ -326,6 +329,94 @@ Test(buf, grows_to_its_maximum_and_errors_stick)
     cr_expect_eq(len, 0u);
     free(empty);
     buf_done(&b);
+}
+
+/* What is put together in place obeys the same maximum. */
+Test(buf, room_may_reach_past_the_maximum_but_not_what_is_written)
+{
+    struct buf b;
+    buf_init(&b, 5);
+    char *to = buf_room(&b, 40);
+    cr_assert_not_null(to);
+    memcpy(to, "abcdefgh", 8);
+    buf_wrote(&b, to + 4);
+    cr_expect_str_eq(b.data, "abcd");
+    to = buf_room(&b, 2);
+    memcpy(to, "xy", 2);
+    buf_wrote(&b, to + 2);
+    cr_expect(buf_failed(&b));
+    cr_expect_str_eq(b.data, "abcd");
+    cr_expect_null(buf_room(&b, 1));
+    buf_done(&b);
+}
+
+static uint64_t any(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* A double of a kind that has gone wrong somewhere: any bits, few decimals, ties, neighbours of powers of ten. */
+static double awkward(uint64_t *seed, int kind)
+{
+    double v = pow(10, (int)(any(seed) % 21) - 5);
+    switch (kind) {
+    case 0: {
+        const uint64_t bits = (1023 - 20 + any(seed) % 75) << 52 | any(seed) >> 12;
+        memcpy(&v, &bits, sizeof v);
+        return v;
+    }
+    case 1:
+        return (double)(any(seed) % 100000000) / pow(10, (double)(any(seed) % 9));
+    case 2:
+        return -(double)(any(seed) % UINT64_C(2000000000000000)) / (double)(1u << any(seed) % 10);
+    default:
+        for (uint64_t steps = any(seed) % 7; steps > 0; steps--)
+            v = nextafter(v, kind == 3 ? INFINITY : 0);
+        return v;
+    }
+}
+
+Test(decimal, numbers_are_digit_for_digit_what_printf_writes)
+{
+    uint64_t seed = 88172645463325252u;
+    for (int i = 0; i < 500000; i++) {
+        double v = awkward(&seed, i % 5);
+        bool whole = v == floor(v) && fabs(v) < 1e15;
+        char mine[DECIMAL_NUMBER_MAX], printed[40];
+        size_t n = decimal_number(v, mine);
+        snprintf(printed, sizeof printed, whole ? "%.0f" : "%.15g", v == 0 ? 0.0 : v);
+        cr_assert_str_eq(mine, printed, "%.17g: %s, not %s", v, mine, printed);
+        cr_assert_eq(n, strlen(printed));
+    }
+}
+
+Test(decimal, scaling_rounds_as_printf_rounds)
+{
+    uint64_t seed = 2463534242u;
+    for (int i = 0; i < 500000; i++) {
+        double size = fabs(awkward(&seed, i % 5));
+        int places = (int)(any(&seed) % 4);
+        char printed[40], digits[DECIMAL_DIGITS_MAX + 1], *to = printed;
+        if (size >= 1e14)
+            continue;
+        snprintf(printed, sizeof printed, "%.*f", places, size);
+        for (const char *p = printed; *p; p++)
+            if (*p != '.')
+                *to++ = *p;
+        *to = '\0';
+        uint64_t scaled = decimal_scaled(size, places);
+        cr_assert_eq(scaled, strtoull(printed, NULL, 10), "%.17g with %d decimals: %s", size, places, printed);
+        digits[decimal_digits(scaled, digits)] = '\0';
+        to = printed + strspn(printed, "0");
+        cr_assert_str_eq(digits, *to ? to : "0");
+    }
+    char most[DECIMAL_DIGITS_MAX + 1];
+    most[decimal_digits(UINT64_MAX, most)] = '\0';
+    cr_expect_str_eq(most, "18446744073709551615");
+    cr_expect_eq(decimal_scaled(5e-324, 19), 0u);
 }
 
 Test(err, names_codes_and_cuts_long_texts)
