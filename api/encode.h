@@ -14,11 +14,17 @@ struct encode {
     enum language language;
     const char *currency;
     struct buf words; /* scratch of encode_words, freed by encode_done */
+    /* The options of a plan mostly share one service: the member last written, to be copied where the next is equal. */
+    const struct reserve *reserve;
+    size_t reserve_from, reserve_to; /* in the buffer of w */
 };
 
 /* A note in words, good until the next call. Never NULL. */
 const char *encode_words(struct encode *e, const struct note *n);
 void encode_done(struct encode *e);
+
+/* A note in words as a member. */
+void encode_sentence(struct encode *e, const char *key, const struct note *n);
 
 /* {"code","text","short_by","values":{...}} */
 void encode_note(struct encode *e, const char *key, const struct note *n);

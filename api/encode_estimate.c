@@ -34,10 +34,17 @@ const char *encode_words(struct encode *e, const struct note *n)
         buf_init(&e->words, 65536);
     e->words.len = 0;
     e->words.failed = false;
-    message_note(&e->words, e->language, n, e->currency, e->catalog);
+    message_note(&e->words, false, n, e->language, e->currency, e->catalog);
     if (e->words.len == 0 || buf_failed(&e->words))
         return "";
     return e->words.data;
+}
+
+void encode_sentence(struct encode *e, const char *key, const struct note *n)
+{
+    jw_open_string(&e->w, key);
+    message_note(e->w.out, true, n, e->language, e->currency, e->catalog);
+    jw_close_string(&e->w);
 }
 
 void encode_done(struct encode *e)
@@ -48,7 +55,7 @@ void encode_done(struct encode *e)
 void encode_note_members(struct encode *e, const struct note *n)
 {
     jw_string(&e->w, "code", n->code);
-    jw_string(&e->w, "text", encode_words(e, n));
+    encode_sentence(e, "text", n);
     jw_number(&e->w, "short_by", n->short_by);
     note_values(e, n);
 }

@@ -1,5 +1,5 @@
 /* encode_option.c — one option of a plan as JSON. */
-#include <stdio.h>
+#include <string.h>
 
 #include "api/encode.h"
 #include "api/encode_plan.h"
@@ -194,10 +194,10 @@ static void encode_waiting(struct encode *e, const struct reserve_waiting *t)
     jw_end_object(w);
 }
 
-static void encode_reserve(struct encode *e, const struct reserve *r)
+static void write_reserve(struct encode *e, const struct reserve *r)
 {
     struct jw *w = &e->w;
-    jw_object(w, "inference_reserve");
+    jw_object(w, NULL);
     jw_string(w, "basis", r->basis);
     jw_string(w, "gpu", r->gpu ? r->gpu->id : NULL);
     jw_string(w, "sku", r->sku ? r->sku->id : NULL);
@@ -221,6 +221,19 @@ static void encode_reserve(struct encode *e, const struct reserve *r)
         jw_null(w, "estimate");
     encode_notes(e, "notes", &r->notes);
     jw_end_object(w);
+}
+
+static void encode_reserve(struct encode *e, const struct reserve *r)
+{
+    jw_key(&e->w, "inference_reserve");
+    if (e->reserve && memcmp(e->reserve, r, sizeof *r) == 0) {
+        jw_again(&e->w, e->reserve_from, e->reserve_to);
+        return;
+    }
+    e->reserve = r;
+    e->reserve_from = e->w.out->len;
+    write_reserve(e, r);
+    e->reserve_to = e->w.out->len;
 }
 
 static void encode_finish(struct encode *e, const struct finish *f)
@@ -283,7 +296,7 @@ void encode_relaxations(struct encode *e, const struct relaxation_list *list)
         text.code = text.code ? text.code : r->code;
         jw_object(w, NULL);
         jw_string(w, "code", r->code);
-        jw_string(w, "text", encode_words(e, &text));
+        encode_sentence(e, "text", &text);
         if (r->priced)
             jw_money(w, "total_cost_to_finish", r->total, e->currency);
         else
@@ -320,7 +333,7 @@ static void encode_checklist(struct encode *e, const struct option *o)
         jw_object(w, NULL);
         jw_string(w, "code", item->code);
         jw_string(w, "command", item->command);
-        jw_string(w, "text", encode_words(e, &item->text));
+        encode_sentence(e, "text", &item->text);
         jw_end_object(w);
     }
     jw_end_array(w);
@@ -345,7 +358,7 @@ void encode_option(struct encode *e, const struct option *o)
     jw_int(w, "rank", o->rank);
     jw_string(w, "kind", workload_enum_name(ENUM_KIND, (int)o->kind));
     jw_bool(w, "feasible", o->feasible);
-    jw_string(w, "title", encode_words(e, &o->title));
+    encode_sentence(e, "title", &o->title);
     jw_array(w, "supply");
     for (size_t i = 0; i < o->n_supply; i++)
         encode_supply(e, &o->supply[i]);

@@ -9,6 +9,9 @@
 #include "base/sha256.h"
 #include "planner/offers/engine.h"
 
+/* Of a plan with half a dozen options and more: room that is made at once is not copied while it grows. */
+#define USUAL_BYTES ((size_t)256 << 10)
+
 void plan_id_of(const struct decoded_plan *in, const struct plan *p, char out[PLAN_ID_MAX])
 {
     static const char base32[] = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -136,7 +139,10 @@ static void encode_sensitivity(struct encode *e, const struct plan *p)
         jw_number(w, "turning_point", s->turning_point);
         jw_string(w, "unit", s->unit);
         jw_string(w, "recommended_then", s->recommended_then[0] ? s->recommended_then : NULL);
-        jw_string(w, "title_then", s->title_then.code != NULL ? encode_words(e, &s->title_then) : NULL);
+        if (s->title_then.code != NULL)
+            encode_sentence(e, "title_then", &s->title_then);
+        else
+            jw_null(w, "title_then");
         jw_bool(w, "confirmed", s->confirmed);
         jw_end_object(w);
     }
@@ -161,7 +167,10 @@ static void assumption(struct encode *e, const char *name, double value, const c
     jw_number(w, "value", value);
     jw_string(w, "unit", unit);
     jw_string(w, "source", source);
-    jw_string(w, "text", n ? encode_words(e, n) : message_assumption(e->language, name));
+    if (n)
+        encode_sentence(e, "text", n);
+    else
+        jw_string(w, "text", message_assumption(e->language, name));
     jw_end_object(w);
 }
 
@@ -183,6 +192,7 @@ void encode_plan(struct encode *e, const struct decoded_plan *in, const struct p
     struct jw *w = &e->w;
     char id[PLAN_ID_MAX];
     plan_id_of(in, p, id);
+    (void)buf_room(w->out, USUAL_BYTES);
     jw_object(w, NULL);
     jw_string(w, "plan_id", id);
     jw_int(w, "catalog_revision", p->catalog_revision);

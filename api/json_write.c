@@ -1,310 +1,290 @@
-/* json_write.c — JSON straight into a bounded buffer. */
+/* json_write.c — JSON straight into a bounded buffer. Every writer asks for its room once and counts what it wrote
+ * once; an answer has thousands of values. */
 #include "api/json_write.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "api/utf8.h"
 
-/* buf_add without the call where there is room, which is nearly always. */
-static void put(struct buf *out, const char *s, size_t n)
+/* memcpy for the few bytes of a name, where the call would cost more than the copy. */
+static inline char *copy_short(char *to, const char *s, size_t n)
 {
-    if (out->failed || out->cap - out->len <= n || n > out->max - out->len) {
-        buf_add(out, s, n);
-        return;
-    }
-    memcpy(out->data + out->len, s, n);
-    out->len += n;
-    out->data[out->len] = '\0';
-}
-
-/* One byte, mostly punctuation. */
-static void put_byte(struct buf *out, char c)
-{
-    if (out->failed || out->cap - out->len <= 1 || out->len == out->max) {
-        buf_addc(out, c);
-        return;
-    }
-    out->data[out->len++] = c;
-    out->data[out->len] = '\0';
-}
-
-static void escape_one(struct buf *out, unsigned char c)
-{
-    if (c >= 0x80) {
-        buf_adds(out, "\\ufffd"); /* half a character: a text that was cut */
-    } else if (c == '"' || c == '\\') {
-        buf_addc(out, '\\');
-        buf_addc(out, (char)c);
-    } else if (c == '\n') {
-        buf_adds(out, "\\n");
-    } else if (c == '\t') {
-        buf_adds(out, "\\t");
+    if (n > 16) {
+        memcpy(to, s, n);
+    } else if (n >= 8) {
+        memcpy(to, s, 8);
+        memcpy(to + n - 8, s + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, s, 4);
+        memcpy(to + n - 4, s + n - 4, 4);
     } else {
-        buf_addf(out, "\\u%04x", (unsigned)c);
+        for (size_t i = 0; i < n; i++)
+            to[i] = s[i];
     }
+    return to + n;
 }
 
-/* The run of bytes from `i` on that stand in JSON as they are. */
-static size_t plain_run(const char *s, size_t n, size_t i)
+/* Comma and name; returns where the value goes, with room for `more` bytes of it. NULL: the buffer has failed. */
+static char *begin(struct jw *w, struct jw_name name, size_t more)
 {
-    size_t from = i;
-    while (i < n) {
-        unsigned char c = (unsigned char)s[i];
-        if (c - 0x20u < 0x60u && c != '"' && c != '\\') {
-            i++;
-            continue;
-        }
-        size_t len = c < 0x80 ? 0 : utf8_length(s + i, n - i);
-        if (len == 0)
-            break;
-        i += len;
-    }
-    return i - from;
-}
-
-static void escaped(struct buf *out, const char *s, size_t n)
-{
-    put_byte(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        size_t run = plain_run(s, n, i);
-        put(out, s + i, run);
-        i += run;
-        if (i < n)
-            escape_one(out, (unsigned char)s[i]);
-    }
-    put_byte(out, '"');
-}
-
-/* The member's name at once: there is one for every value of an answer. */
-static void put_name(struct buf *out, const char *key, bool comma)
-{
-    const size_t n = strlen(key);
-    if (out->failed || out->cap - out->len <= n + 4 || n + 4 > out->max - out->len) {
-        put(out, ",\"", comma ? 2 : 0);
-        put(out, "\"", comma ? 0 : 1);
-        put(out, key, n);
-        put(out, "\":", 2);
-        return;
-    }
-    char *to = out->data + out->len;
+    char *to = buf_room(w->out, name.n + 4 + more);
+    if (!to)
+        return NULL;
     *to = ',';
-    to += comma;
-    *to++ = '"';
-    memcpy(to, key, n);
-    memcpy(to + n, "\":", 3);
-    out->len += n + 3 + comma;
-}
-
-static void begin(struct jw *w, const char *key)
-{
-    if (key)
-        put_name(w->out, key, w->comma);
-    else if (w->comma)
-        put_byte(w->out, ',');
+    to += w->comma;
     w->comma = true;
+    if (name.text) {
+        *to++ = '"';
+        to = copy_short(to, name.text, name.n);
+        *to++ = '"';
+        *to++ = ':';
+    }
+    return to;
 }
 
-void jw_object(struct jw *w, const char *key)
+void jw_put_open(struct jw *w, struct jw_name name, char bracket)
 {
-    begin(w, key);
-    put_byte(w->out, '{');
+    char *to = begin(w, name, 1);
+    if (!to)
+        return;
+    *to = bracket;
+    buf_wrote(w->out, to + 1);
     w->comma = false;
+}
+
+/* Behind a value; nothing of its own but one byte. */
+static void put_mark(struct jw *w, char mark)
+{
+    char *to = buf_room(w->out, 1);
+    if (!to)
+        return;
+    *to = mark;
+    buf_wrote(w->out, to + 1);
 }
 
 void jw_end_object(struct jw *w)
 {
-    put_byte(w->out, '}');
+    put_mark(w, '}');
     w->comma = true;
-}
-
-void jw_array(struct jw *w, const char *key)
-{
-    begin(w, key);
-    put_byte(w->out, '[');
-    w->comma = false;
 }
 
 void jw_end_array(struct jw *w)
 {
-    put_byte(w->out, ']');
+    put_mark(w, ']');
     w->comma = true;
 }
 
-void jw_string_n(struct jw *w, const char *key, const char *s, size_t n)
+void jw_put_raw(struct jw *w, struct jw_name name, const char *json, size_t n)
 {
-    begin(w, key);
-    if (s)
-        escaped(w->out, s, n);
-    else
-        buf_adds(w->out, "null");
+    char *to = begin(w, name, n);
+    if (to)
+        buf_wrote(w->out, copy_short(to, json, n));
 }
 
-void jw_string(struct jw *w, const char *key, const char *s)
+void jw_again(struct jw *w, size_t from, size_t to)
 {
-    jw_string_n(w, key, s, s ? strlen(s) : 0);
+    char *at = begin(w, jw_name(NULL), to - from);
+    if (!at)
+        return;
+    memcpy(at, w->out->data + from, to - from);
+    buf_wrote(w->out, at + (to - from));
 }
 
-#define DIGITS 15
+/* ---- strings */
 
-/* Decimal digits of an integer; returns how many. */
-static size_t digits_of(char *out, uint64_t v)
+/* Whether any of eight bytes is a quote, a backslash, a control byte or part of a longer character. */
+static bool any_odd(uint64_t eight)
 {
-    char back[24];
-    size_t n = 0;
-    do
-        back[n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    for (size_t i = 0; i < n; i++)
-        out[i] = back[n - 1 - i];
-    return n;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t quote = eight ^ '"' * ones, backslash = eight ^ '\\' * ones;
+    return ((eight | (eight - 0x20 * ones) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) &
+            0x80 * ones) != 0;
 }
 
-/* 15 significant digits of a value between 1e-4 and 1e15 without printf: scaled to an integer in extended precision,
- * whose error stays far below the margin around a half at which the slow way decides. false = take the slow way. */
-static bool quick_number(char out[32], double v)
+/* The last bytes of a text, of which less than eight are left, in one word that may begin before them; false: copied
+ * nothing, for something may be odd. */
+static bool copy_end(char *to, const char *s, size_t n)
 {
-    static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
-                                         1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L};
-    double size = fabs(v);
-    if (!(size >= 1e-4 && size < 1e15))
-        return false;
-    int whole = 0; /* digits before the point, negative: zeros behind it */
-    while (whole < DIGITS && size >= (double)powers[whole])
-        whole++;
-    if (whole == 0)
-        while (size * (double)powers[-whole + 1] < 1)
-            whole--;
-    long double scaled = (long double)size * powers[DIGITS - whole];
-    uint64_t mantissa = (uint64_t)(scaled + 0.5L);
-    long double off = scaled - (long double)mantissa;
-    if (fabsl(fabsl(off) - 0.5L) < 0.01L || mantissa < UINT64_C(100000000000000) ||
-        mantissa >= UINT64_C(1000000000000000))
-        return false;
-    int decimals = DIGITS - whole;
-    while (decimals > 0 && mantissa % 10 == 0) {
-        mantissa /= 10;
-        decimals--;
+    uint64_t eight;
+    if (n >= 8) {
+        memcpy(&eight, s + n - 8, 8);
+        if (any_odd(eight))
+            return false;
+        memcpy(to + n - 8, &eight, 8);
+        return true;
     }
-    char text[24];
-    size_t n = digits_of(text, mantissa), o = 0;
-    if (v < 0)
-        out[o++] = '-';
-    size_t before = n > (size_t)decimals ? n - (size_t)decimals : 0;
-    memcpy(out + o, text, before);
-    o += before;
-    if (before == 0)
-        out[o++] = '0';
-    if (decimals > 0) {
-        out[o++] = '.';
-        for (size_t i = n; i < (size_t)decimals; i++)
-            out[o++] = '0';
-        memcpy(out + o, text + before, n - before);
-        o += n - before;
-    }
-    out[o] = '\0';
+    uint32_t first, last;
+    if (n < 4)
+        return false;
+    memcpy(&first, s, 4);
+    memcpy(&last, s + n - 4, 4);
+    if (any_odd((uint64_t)last << 32 | first))
+        return false;
+    memcpy(to, &first, 4);
+    memcpy(to + n - 4, &last, 4);
     return true;
 }
 
-void jw_number_text(char out[32], double v)
+/* Copies what stands in JSON as it is; returns how many bytes that were. */
+static size_t copy_plain(char *to, const char *s, size_t n)
 {
-    if (!isfinite(v)) {
-        memcpy(out, "null", sizeof "null");
-    } else if (fabs(v) < 1e15 && v == floor(v)) {
-        bool negative = v < 0;
-        out[0] = '-';
-        out[negative + digits_of(out + negative, (uint64_t)fabs(v))] = '\0';
-    } else if (!quick_number(out, v)) {
-        (void)snprintf(out, 32, "%.15g", v);
+    size_t i = 0;
+    while (i < n) {
+        for (uint64_t eight; i + 8 <= n; i += 8) {
+            memcpy(&eight, s + i, 8);
+            if (any_odd(eight))
+                break;
+            memcpy(to + i, &eight, 8);
+        }
+        if (i + 8 > n && (i == n || copy_end(to, s, n)))
+            return n;
+        for (size_t end = i + 8 < n ? i + 8 : n; i < end;) {
+            unsigned char c = (unsigned char)s[i];
+            size_t len = c == '"' || c == '\\' || c < 0x20 ? 0 : c < 0x80 ? 1 : utf8_length(s + i, n - i);
+            if (len == 0)
+                return i;
+            for (; len > 0; len--, i++)
+                to[i] = s[i];
+        }
+    }
+    return i;
+}
+
+/* The bytes that do not stand as they are, one at a time. */
+static char *escape(char *to, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (c >= 0x80) { /* half a character: a text that was cut */
+        memcpy(to, "\\ufffd", 6);
+        return to + 6;
+    }
+    *to++ = '\\';
+    if (c == '"' || c == '\\') {
+        *to++ = (char)c;
+    } else if (c == '\n' || c == '\t') {
+        *to++ = c == '\n' ? 'n' : 't';
+    } else {
+        memcpy(to, "u00", 3);
+        to[3] = hex[c >> 4];
+        to[4] = hex[c & 15];
+        to += 5;
+    }
+    return to;
+}
+
+void jw_escape(struct buf *out, const char *s, size_t n)
+{
+    for (size_t done = 0;; done++) {
+        char *to = buf_room(out, n - done + 6);
+        if (!to)
+            return;
+        size_t run = copy_plain(to, s + done, n - done);
+        to += run;
+        done += run;
+        if (done == n) {
+            buf_wrote(out, to);
+            return;
+        }
+        buf_wrote(out, escape(to, (unsigned char)s[done]));
     }
 }
 
-void jw_number(struct jw *w, const char *key, double v)
+void jw_put_open_string(struct jw *w, struct jw_name name)
 {
-    char text[32];
-    jw_number_text(text, v);
-    begin(w, key);
-    put(w->out, text, strlen(text));
+    char *to = begin(w, name, 1);
+    if (!to)
+        return;
+    *to = '"';
+    buf_wrote(w->out, to + 1);
 }
 
-void jw_int(struct jw *w, const char *key, int64_t v)
+void jw_close_string(struct jw *w)
 {
-    char text[24] = "-";
-    bool negative = v < 0;
-    size_t n = digits_of(text + negative, negative ? 0 - (uint64_t)v : (uint64_t)v);
-    begin(w, key);
-    put(w->out, text, n + negative);
+    put_mark(w, '"');
 }
 
-void jw_int_or_null(struct jw *w, const char *key, int64_t v)
+void jw_put_string(struct jw *w, struct jw_name name, const char *s, size_t n)
 {
-    if (v)
-        jw_int(w, key, v);
-    else
-        jw_null(w, key);
+    if (!s) {
+        jw_put_raw(w, name, "null", 4);
+        return;
+    }
+    char *to = begin(w, name, n + 2);
+    if (!to)
+        return;
+    *to++ = '"';
+    size_t run = copy_plain(to, s, n);
+    to += run;
+    if (run == n) {
+        *to = '"';
+        buf_wrote(w->out, to + 1);
+        return;
+    }
+    buf_wrote(w->out, to);
+    jw_escape(w->out, s + run, n - run);
+    jw_close_string(w);
 }
 
-void jw_number_or_null(struct jw *w, const char *key, double v)
+/* ---- figures */
+
+size_t jw_number_text(char out[JW_NUMBER_MAX], double v)
 {
-    jw_number(w, key, v == 0 ? NAN : v);
+    if (isfinite(v))
+        return decimal_number(v, out);
+    memcpy(out, "null", sizeof "null");
+    return 4;
 }
 
-void jw_bool(struct jw *w, const char *key, bool v)
+void jw_put_number(struct jw *w, struct jw_name name, double v)
 {
-    begin(w, key);
-    buf_adds(w->out, v ? "true" : "false");
+    char *to = begin(w, name, JW_NUMBER_MAX);
+    if (to)
+        buf_wrote(w->out, to + jw_number_text(to, v));
 }
 
-void jw_tri(struct jw *w, const char *key, enum tri v)
+void jw_put_int(struct jw *w, struct jw_name name, int64_t v)
 {
-    if (v == TRI_UNSTATED)
-        jw_null(w, key);
-    else
-        jw_bool(w, key, v == TRI_YES);
+    char *to = begin(w, name, DECIMAL_DIGITS_MAX + 1);
+    if (!to)
+        return;
+    *to = '-';
+    to += v < 0;
+    buf_wrote(w->out, to + decimal_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, to));
 }
 
-void jw_null(struct jw *w, const char *key)
+static void put_amount(struct jw *w, struct jw_name name, const char *text, size_t n, const char *currency)
 {
-    begin(w, key);
-    buf_adds(w->out, "null");
+    static const char open[] = "{\"amount\":\"", middle[] = "\",\"currency\":\"";
+    const size_t code = strlen(currency);
+    char *to = begin(w, name, sizeof open + sizeof middle + n + code + 2);
+    if (!to)
+        return;
+    memcpy(to, open, sizeof open - 1);
+    to = copy_short(to + sizeof open - 1, text, n);
+    memcpy(to, middle, sizeof middle - 1);
+    to = copy_short(to + sizeof middle - 1, currency, code);
+    *to++ = '"';
+    *to++ = '}';
+    buf_wrote(w->out, to);
 }
 
-static void amount(struct jw *w, const char *key, const char *text, const char *currency)
-{
-    jw_object(w, key);
-    jw_string(w, "amount", text);
-    jw_string(w, "currency", currency);
-    jw_end_object(w);
-}
-
-void jw_money(struct jw *w, const char *key, int64_t minor, const char *currency)
+void jw_put_money(struct jw *w, struct jw_name name, int64_t minor, const char *currency)
 {
     char text[MONEY_TEXT_MAX];
-    money_text(minor, text);
-    amount(w, key, text, currency);
+    put_amount(w, name, text, money_text(minor, text), currency);
 }
 
-void jw_price(struct jw *w, const char *key, int64_t micros, const char *currency)
+void jw_put_price(struct jw *w, struct jw_name name, int64_t micros, const char *currency)
 {
     char text[MONEY_TEXT_MAX];
-    money_price_text(micros, text);
-    amount(w, key, text, currency);
+    put_amount(w, name, text, money_price_text(micros, text), currency);
 }
 
-void jw_date(struct jw *w, const char *key, date_t d)
+void jw_put_date(struct jw *w, struct jw_name name, date_t d)
 {
     char text[DATE_TEXT_MAX];
     if (d == DATE_NONE) {
-        jw_null(w, key);
+        jw_put_raw(w, name, "null", 4);
         return;
     }
     date_text(d, text);
-    jw_string(w, key, text);
-}
-
-void jw_raw(struct jw *w, const char *key, const char *json)
-{
-    begin(w, key);
-    buf_adds(w->out, json);
+    jw_put_string(w, name, text, strlen(text));
 }

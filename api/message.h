@@ -28,8 +28,9 @@ struct message_arg {
 /* The template with its placeholders filled; one that has no argument stays visible as {name}. */
 void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n);
 
-/* A note in words. `currency` is the plan's, for its money. Without a text, the code itself. */
-void message_note(struct buf *out, enum language language, const struct note *n, const char *currency,
+/* A note in words, as it is or as the inside of a JSON string. `currency` is the plan's, for its money. Without a text,
+ * the code itself. */
+void message_note(struct buf *out, bool json, const struct note *n, enum language language, const char *currency,
                   const struct catalog *catalog);
 
 /* A wire value as people call it ("single_machine" -> "单机"); the value itself where there is no term. */
@@ -38,8 +39,12 @@ const char *message_term(enum language language, const char *value);
 /* An assumption in words by its key ("train.restart_hours", "train.watts_per_tflop/ada"); the key where it has none. */
 const char *message_assumption(enum language language, const char *key);
 
-/* Figures as people write them: 12,345 / 61.3 / 0.0042. */
-void message_number(char out[48], double value);
+/* Figures as people write them: 12,345 / 61.3 / 0.0042, 1,234.50 元 / USD 1,234.50, 2.5% / 61%. */
+#define MESSAGE_FIGURE_MAX 48
+#define MESSAGE_CURRENCY_MAX 8
+void message_number(char out[MESSAGE_FIGURE_MAX], double value);
+void message_money(char out[MESSAGE_FIGURE_MAX], enum language language, int64_t minor, const char *currency);
+void message_percent(char out[MESSAGE_FIGURE_MAX], double share);
 
 /* All keys, for tests: NULL past the end. */
 const char *message_key_at(enum language language, size_t i);

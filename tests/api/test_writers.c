@@ -9,6 +9,7 @@
 #include "api/csv_write.h"
 #include "api/json_write.h"
 #include "api/message.h"
+#include "api/message_template.h"
 #include "api/text_columns.h"
 #include "api/utf8.h"
 
@@ -38,25 +39,6 @@ Test(writers, numbers_are_short_and_never_invalid)
     }
 }
 
-/* The quick way is only a way: digit for digit what printf writes. */
-Test(writers, quick_numbers_are_the_slow_ones)
-{
-    uint64_t seed = 88172645463325252u;
-    for (int i = 0; i < 400000; i++) {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        double unit = (double)(seed >> 11) / 9007199254740992.0;
-        double v = i % 3 == 0   ? unit * pow(10, (int)(seed % 22) - 5)
-                   : i % 3 == 1 ? (double)(seed % 100000000) / pow(10, (double)(seed % 9))
-                                : -(double)(seed % 1000000) * 1.1;
-        char quick[32], slow[40];
-        jw_number_text(quick, v);
-        snprintf(slow, sizeof slow, fabs(v) < 1e15 && v == floor(v) ? "%.0f" : "%.15g", v == 0 ? 0.0 : v);
-        cr_assert_str_eq(quick, slow, "%.17g: %s %s", v, quick, slow);
-    }
-}
-
 Test(writers, strings_are_escaped)
 {
     struct buf b;
@@ -77,6 +59,48 @@ Test(writers, strings_are_escaped)
                      "{\"a\":\"line\\nquote\\\" back\\\\ tab\\t bell\\u0007 中文\",\"n\":null,\"l\":[-5,true],"
                      "\"m\":{\"amount\":\"-123.45\",\"currency\":\"CNY\"},\"p\":{\"amount\":\"12.34\",\"currency\":"
                      "\"USD\"},\"d\":null}");
+    buf_done(&b);
+}
+
+/* Wherever in a text the odd byte stands, and however long the text. */
+Test(writers, odd_bytes_are_found_at_every_place)
+{
+    static const char *const odd[][2] = {{"\"", "\\\""},      {"\\", "\\\\"}, {"\n", "\\n"}, {"\x1f", "\\u001f"},
+                                         {"\x7f", "\x7f"},    {" ", " "},     {"中", "中"},  {"é", "é"},
+                                         {"\xff", "\\ufffd"}, {"!", "!"},     {"[", "["},    {"😀", "😀"}};
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+        for (int before = 0; before < 20; before++)
+            for (int behind = 0; behind < 20; behind++) {
+                char in[64], want[80];
+                struct buf b;
+                buf_init(&b, 200);
+                snprintf(in, sizeof in, "%.*s%s%.*s", before, "abcdefghijklmnopqrst", odd[k][0], behind,
+                         "ABCDEFGHIJKLMNOPQRST");
+                snprintf(want, sizeof want, "\"%.*s%s%.*s\"", before, "abcdefghijklmnopqrst", odd[k][1], behind,
+                         "ABCDEFGHIJKLMNOPQRST");
+                jw_string(&(struct jw){.out = &b}, NULL, in);
+                cr_assert_str_eq(b.data, want);
+                buf_done(&b);
+            }
+}
+
+Test(writers, a_value_can_be_written_again)
+{
+    struct buf b;
+    buf_init(&b, 4096);
+    struct jw w = {.out = &b};
+    jw_object(&w, NULL);
+    jw_key(&w, "first");
+    size_t from = b.len;
+    jw_array(&w, NULL);
+    jw_int(&w, NULL, 7);
+    jw_end_array(&w);
+    size_t to = b.len;
+    jw_key(&w, "second");
+    jw_again(&w, from, to);
+    jw_bool(&w, "third", false);
+    jw_end_object(&w);
+    cr_expect_str_eq(b.data, "{\"first\":[7],\"second\":[7],\"third\":false}");
     buf_done(&b);
 }
 
@@ -148,6 +172,72 @@ Test(writers, figures_for_people)
         char text[48];
         message_number(text, rows[i].value);
         cr_expect_str_eq(text, rows[i].text);
+    }
+}
+
+Test(writers, money_and_shares_for_people)
+{
+    static const struct {
+        enum language language;
+        int64_t minor;
+        const char *currency, *text;
+    } money[] = {{LANG_ZH_CN, 123456789, "CNY", "1,234,567.89 元"},
+                 {LANG_ZH_CN, -5, "CNY", "-0.05 元"},
+                 {LANG_ZH_CN, 100000, "USD", "USD 1,000.00"},
+                 {LANG_EN, 99999, "CNY", "CNY 999.99"},
+                 {LANG_EN, -123400, "EUR", "EUR -1,234.00"},
+                 {LANG_EN, 0, "CNY", "CNY 0.00"},
+                 {LANG_EN, INT64_MIN, "CNY", "CNY -92,233,720,368,547,758.08"}};
+    static const struct {
+        double share;
+        const char *text;
+    } shares[] = {{0, "0%"},         {0.025, "2.5%"}, {0.05, "5%"},     {0.61, "61%"},    {1.5, "150%"},
+                  {0.0999, "10%"},   {-0.3, "-30%"},  {0.125, "12%"},   {0.0125, "1.2%"}, {NAN, "-"},
+                  {12.345, "1234%"}, {1e-9, "0%"},    {-0.001, "-0.1%"}};
+    char text[MESSAGE_FIGURE_MAX];
+    for (size_t i = 0; i < sizeof money / sizeof *money; i++) {
+        message_money(text, money[i].language, money[i].minor, money[i].currency);
+        cr_expect_str_eq(text, money[i].text);
+    }
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        message_percent(text, shares[i].share);
+        cr_expect_str_eq(text, shares[i].text);
+    }
+}
+
+/* A blank between two Chinese characters is closed, on whichever side of the seam it stands; one beside Latin text or
+ * figures stays. */
+Test(writers, no_blank_between_chinese_characters)
+{
+    static const struct {
+        const char *template, *value, *text;
+    } rows[] = {{"改用 {a} 训练", "单机", "改用单机训练"},
+                {"改用 {a} 训练", "A100", "改用 A100 训练"},
+                {"改用 {a} 训练", "合肥 高新 A100 卡", "改用合肥高新 A100 卡训练"},
+                {"{a} 张 {a}", "8", "8 张 8"},
+                {"{a} {a}", "卡", "卡卡"},
+                {"改用{a} 训练", "", "改用训练"},
+                {"卡 \"{a}\" 用", "卡", "卡 \"卡\" 用"},
+                {"{b} 卡", "卡", "{b} 卡"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct template *t = template_compile(rows[i].template, true);
+        for (int json = 0; json < 2; json++) {
+            struct buf b;
+            buf_init(&b, 400);
+            struct words w = {.out = &b, .json = json, .close_gaps = true};
+            buf_addc(&b, '"');
+            for (size_t k = 0; k < t->n; k++)
+                if (t->pieces[k].kind == PIECE_PLACE && strcmp(t->pieces[k].text, "{a}") == 0)
+                    words_value(&w, rows[i].value);
+                else
+                    words_piece(&w, &t->pieces[k]);
+            buf_addc(&b, '"');
+            json_t *said = json ? json_loads(b.data, JSON_DECODE_ANY, NULL) : json_stringn(b.data + 1, b.len - 2);
+            cr_expect_str_eq(json_string_value(said), rows[i].text);
+            json_decref(said);
+            buf_done(&b);
+        }
+        template_done(t);
     }
 }
 
