@@ -54,6 +54,9 @@ struct readings readings_load(const char *folder)
             json_decref(row);
             continue;
         }
+        const char *source = json_string_value(json_object_get(row, "source"));
+        cr_assert(source != NULL && *source != '\0', "%.*s: a sample says where it comes from", (int)(end - line),
+                  line);
         struct reading *item = &r.items[r.n++];
         item->file = strdup(json_string_value(json_object_get(row, "file")));
         item->kind = strdup(kind);
