@@ -13,4 +13,8 @@ struct contest {
 /* kinds: mask of 1 << enum option_kind. The reserve of `b` is in place. */
 int contest_hold(struct build *b, unsigned kinds, struct contest *ret, struct err *err);
 
+/* Only who comes first, and whether it can be had: what cannot lead is neither put into lines nor sampled. For a
+ * re-plan (order_only). *ret NULL: nothing on offer. Where nothing can be had, it is any of them. */
+int contest_leader(struct build *b, unsigned kinds, struct draft **ret, struct err *err);
+
 #endif

@@ -58,17 +58,21 @@ static double beyond_horizon(const struct build *b, const struct option *o)
     return fmax(0, fmin(1, (o->finish.expected_days - horizon) / horizon));
 }
 
+void rank_limit(struct build *b, struct draft *d)
+{
+    struct option *o = d->option;
+    o->feasible = true;
+    if (beyond_horizon(b, o) > 0)
+        note_num(note_add_once(&o->warnings, "outlasts_prices"), "days", o->finish.expected_days);
+    limit_deadline(b, d);
+    limit_budget(b, d);
+    limit_supply(d);
+}
+
 void rank_limits(struct build *b, const struct option_list *l)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        struct option *o = l->items[i]->option;
-        o->feasible = true;
-        if (beyond_horizon(b, o) > 0)
-            note_num(note_add_once(&o->warnings, "outlasts_prices"), "days", o->finish.expected_days);
-        limit_deadline(b, l->items[i]);
-        limit_budget(b, l->items[i]);
-        limit_supply(l->items[i]);
-    }
+    for (size_t i = 0; i < l->n; i++)
+        rank_limit(b, l->items[i]);
 }
 
 /* What the option asks of the team against what it can run: 0 = easy, 1 = beyond it. Nodes ask, and so does a card that
@@ -95,6 +99,21 @@ static double memory_gap(const struct draft *d)
     return fmax(0, fmin(1, above / (e->memory.high_gb - e->memory.low_gb)));
 }
 
+static double communication_of(const struct draft *d)
+{
+    return d->estimate != NULL && d->estimate->has_training
+               ? fmin(1, fmax(0, d->estimate->training.communication_share))
+               : 0;
+}
+
+/* What the machines alone say of it, before anything is known of bill and calendar. */
+static double risk_at_least(const struct build *b, const struct draft *d)
+{
+    const struct assume *a = &b->a;
+    return a->risk_weight_memory * memory_gap(d) + a->risk_weight_team * team_gap(b, d) +
+           a->risk_weight_communication * communication_of(d) + a->risk_weight_spot * d->base->spot_share;
+}
+
 static double risk_index(const struct build *b, const struct draft *d)
 {
     const struct option *o = d->option;
@@ -102,14 +121,36 @@ static double risk_index(const struct build *b, const struct draft *d)
     double late = isnan(o->finish.deadline_probability) ? beyond_horizon(b, o) : 1 - o->finish.deadline_probability;
     double wide = a->price_band_illustrative > 0 ? 2 * a->price_band_illustrative : 1;
     double price = fmin(1, uncertainty_bands(b, d).price / wide);
-    double communication =
-        d->estimate != NULL && d->estimate->has_training ? fmax(0, d->estimate->training.communication_share) : 0;
     double queue =
         d->queue_jobs > 0 ? fmin(1, (o->finish.high_days - o->finish.low_days) / o->finish.expected_days) : 0;
     return fmin(1, a->risk_weight_deadline * late + a->risk_weight_memory * memory_gap(d) +
                        a->risk_weight_team * team_gap(b, d) + a->risk_weight_price * price +
-                       a->risk_weight_communication * fmin(1, communication) +
+                       a->risk_weight_communication * communication_of(d) +
                        a->risk_weight_spot * d->base->spot_share + a->risk_weight_queue * queue);
+}
+
+static double overall(const struct build *b, double cost, double time, double risk)
+{
+    double wc, wt, wr;
+    candidate_weights(b, &wc, &wt, &wr);
+    return (wc * cost + wt * time + wr * risk) / (wc + wt + wr);
+}
+
+double rank_at_best(const struct build *b, const struct draft *d, const struct rank_scale *s)
+{
+    const double cost = d->base->total > 0 ? fmin(1, s->least / (double)d->base->total) : 1;
+    const double time = fmin(1, s->soonest / ceil(d->base->schedule.finish_days - 1e-9));
+    return overall(b, cost, time, 1 - fmin(1, risk_at_least(b, d)));
+}
+
+void rank_score(const struct build *b, const struct draft *d, const struct rank_scale *scale)
+{
+    const struct option *o = d->option;
+    struct scores *s = &d->option->scores;
+    s->cost = o->cost.total > 0 ? fmin(1, scale->least / (double)o->cost.total) : 1;
+    s->time = fmin(1, scale->soonest / o->finish.expected_days);
+    s->risk = 1 - risk_index(b, d);
+    s->overall = overall(b, s->cost, s->time, s->risk);
 }
 
 static bool any_feasible(const struct option_list *l)
@@ -122,9 +163,8 @@ static bool any_feasible(const struct option_list *l)
 
 static void score(struct build *b, const struct option_list *l)
 {
-    double least = INFINITY, soonest = INFINITY, wc, wt, wr;
+    struct rank_scale scale = {INFINITY, INFINITY};
     bool feasible = any_feasible(l);
-    candidate_weights(b, &wc, &wt, &wr);
     for (int k = 0; k < KIND_COUNT; k++)
         b->kind_least[k] = b->kind_soonest[k] = INFINITY;
     for (size_t i = 0; i < l->n; i++) {
@@ -133,21 +173,21 @@ static void score(struct build *b, const struct option_list *l)
             continue;
         b->kind_least[o->kind] = fmin(b->kind_least[o->kind], (double)o->cost.total);
         b->kind_soonest[o->kind] = fmin(b->kind_soonest[o->kind], o->finish.expected_days);
-        least = fmin(least, (double)o->cost.total);
-        soonest = fmin(soonest, o->finish.expected_days);
+        scale.least = fmin(scale.least, (double)o->cost.total);
+        scale.soonest = fmin(scale.soonest, o->finish.expected_days);
     }
     b->scored_feasible = feasible;
-    if (feasible && b->else_least > 0) {
-        least = fmin(least, b->else_least);
-        soonest = fmin(soonest, b->else_soonest);
-    }
-    for (size_t i = 0; i < l->n; i++) {
-        struct option *o = l->items[i]->option;
-        struct scores *s = &o->scores;
-        s->cost = o->cost.total > 0 ? fmin(1, least / (double)o->cost.total) : 1;
-        s->time = fmin(1, soonest / o->finish.expected_days);
-        s->risk = 1 - risk_index(b, l->items[i]);
-        s->overall = (wc * s->cost + wt * s->time + wr * s->risk) / (wc + wt + wr);
+    if (feasible)
+        rank_others(b, &scale);
+    for (size_t i = 0; i < l->n; i++)
+        rank_score(b, l->items[i], &scale);
+}
+
+void rank_others(const struct build *b, struct rank_scale *scale)
+{
+    if (b->else_least > 0) {
+        scale->least = fmin(scale->least, b->else_least);
+        scale->soonest = fmin(scale->soonest, b->else_soonest);
     }
 }
 
@@ -181,7 +221,7 @@ static double miss_of(const struct build *b, const struct option *o)
     return fmax(late, dear);
 }
 
-static bool before(const struct build *k, const struct option *a, const struct option *b)
+bool rank_before(const struct build *k, const struct option *a, const struct option *b)
 {
     if (a->feasible != b->feasible)
         return a->feasible;
@@ -198,7 +238,7 @@ static bool before(const struct build *k, const struct option *a, const struct o
 static void sort(const struct build *b, struct option_list *l, struct spread *spreads)
 {
     for (size_t i = 1; i < l->n; i++)
-        for (size_t j = i; j > 0 && before(b, l->items[j]->option, l->items[j - 1]->option); j--) {
+        for (size_t j = i; j > 0 && rank_before(b, l->items[j]->option, l->items[j - 1]->option); j--) {
             struct draft *d = l->items[j];
             struct spread s = spreads[j];
             l->items[j] = l->items[j - 1];

@@ -132,10 +132,9 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     const bool same = same_physics(from->workload, ask->workload, &work), looser = looser_limits(from, ask, to);
     if (same)
         build_inherit_physics(from, work, to);
-    if (looser) {
-        to->drafted = from->drafted;
+    to->drafted = from->drafted;
+    if (looser)
         to->kinds_alike = alike_under(from, to);
-    }
     if (same_prices(from->workload, ask))
         build_inherit(from, to);
     if (!same_load(from->workload, ask->workload) || reserve_moves(from, &ask->reprice)) {
@@ -146,10 +145,12 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
         memcpy(to->alternatives, from->alternatives, sizeof to->alternatives);
         to->n_alternatives = from->n_alternatives;
     }
-    if (looser)
+    if (looser) {
         recall_inherit(from, RECALL_ALL, 1, to);
-    else if (ask->near && same)
+    } else if (ask->near && same) {
         recall_inherit(from, rest_is_same(from, ask) ? RECALL_EXACT : RECALL_NEAR, work * times_the_runs(from, to), to);
+        to->kinds_alike = ~recall_touched(to);
+    }
     return 0;
 }
 
@@ -167,19 +168,22 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     const int searched = build_searched(child);
     if (child->trains && child->reserve.missing) /* whoever trains pays for the service too: nothing can be priced */
         return ret->effort = effort_of_contest(child, 0), 0;
-    if (contest_hold(child, ask->kinds, &c, err) != 0)
+    struct draft *d = NULL;
+    if (ask->near ? contest_leader(child, ask->kinds, &d, err) != 0 : contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
     ret->effort = effort_of_contest(child, build_searched(child) - searched);
-    if (c.list.n == 0)
+    if (!ask->near && c.list.n > 0) {
+        d = c.list.items[0];
+        ret->all = c.list.items;
+        ret->n_all = c.list.n;
+    }
+    if (d == NULL || d->option == NULL)
         return 0;
-    const struct draft *d = c.list.items[0];
     ret->feasible = d->option->feasible;
     ret->kind = d->kind;
     ret->total = d->option->cost.total;
     ret->finish_on = d->option->finish.finish_on;
     ret->draft = d;
-    ret->all = c.list.items;
-    ret->n_all = c.list.n;
     return 0;
 }
 

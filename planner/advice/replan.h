@@ -23,7 +23,7 @@ struct replan {
     int64_t total; /* minor units */
     date_t finish_on;
     const struct draft *draft; /* the first in the order, with its option; NULL = nothing on offer */
-    struct draft **all;        /* the whole order */
+    struct draft **all;        /* the whole order; NULL where `near` asked for the first alone */
     size_t n_all;
     int effort; /* effort.h */
 };

@@ -11,10 +11,7 @@
 enum { KNOTS = 7 };
 enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */
 
-struct samples {
-    double normal[SOBOL_POINTS];
-    uint8_t common[DIM_OWN][SOBOL_POINTS];
-};
+_Static_assert((int)DIM_OWN == (int)UNCERTAINTY_COMMON, "what all options share");
 
 static double price_band(const struct build *b, const struct price *p)
 {
@@ -126,7 +123,7 @@ static double queue_days(const struct queue *q, double z)
 }
 
 struct option_sample {
-    const struct samples *s;
+    const struct uncertainty_points *s;
     uint8_t own_speed[SOBOL_POINTS], own_price[SOBOL_POINTS];
     struct bands bands;
     struct curve curve;
@@ -161,7 +158,7 @@ static double load_at(const struct build *b, double z)
 static void sample_point(const struct build *b, const struct draft *d, const struct option_sample *o, int i,
                          struct spread *ret)
 {
-    const struct samples *s = o->s;
+    const struct uncertainty_points *s = o->s;
     double z[DIM_OWN];
     for (int dim = 0; dim < DIM_OWN; dim++)
         z[dim] = s->normal[s->common[dim][i]];
@@ -323,9 +320,7 @@ void uncertainty_cheapest(const struct option_list *l, const struct spread *spre
     }
 }
 
-/* Which dimensions are an option's own: by its kind and its place in it, so that it is sampled alike whichever other
- * kinds stand beside it. */
-static int place_of(const struct option_list *l, size_t j)
+int uncertainty_place(const struct option_list *l, size_t j)
 {
     enum { OF_A_KIND = 3 };
     int place = OF_A_KIND * (int)l->items[j]->kind;
@@ -334,32 +329,43 @@ static int place_of(const struct option_list *l, size_t j)
     return place;
 }
 
+void uncertainty_start(struct uncertainty_points *ret)
+{
+    sobol_normal(ret->normal);
+    for (int dim = 0; dim < DIM_OWN; dim++)
+        sobol_dimension(dim, ret->common[dim]);
+}
+
+int uncertainty_of(struct build *b, const struct uncertainty_points *s, struct draft *d, int place, struct spread *ret,
+                   struct err *err)
+{
+    struct option_sample o = {.s = s, .bands = uncertainty_bands(b, d)};
+    const double far = s->normal[SOBOL_POINTS - 1] / NORMAL_P90;
+    prepare(b, d, &o);
+    if (settled(b, d, &o, s->normal[SOBOL_POINTS - 1]))
+        return 0;
+    b->n_sampled++;
+    sobol_dimension(DIM_OWN + 2 * place, o.own_speed);
+    sobol_dimension(DIM_OWN + 1 + 2 * place, o.own_price);
+    draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
+    if (o.curve.n == 0)
+        return err_set(err, ERR_INTERNAL, "an option that was reckoned cannot be reckoned again");
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        sample_point(b, d, &o, i, ret);
+    answer_spread(b, d->option, ret);
+    return 0;
+}
+
 int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err)
 {
-    struct samples s;
+    struct uncertainty_points s;
     struct spread *spreads = arena_array(b->arena, l->n + 1, sizeof *spreads);
     if (spreads == NULL)
         return err_set(err, ERR_NOMEM, "no room for a sample");
-    sobol_normal(s.normal);
-    for (int dim = 0; dim < DIM_OWN; dim++)
-        sobol_dimension(dim, s.common[dim]);
-    for (size_t j = 0; j < l->n; j++) {
-        const struct draft *d = l->items[j];
-        struct option_sample o = {.s = &s, .bands = uncertainty_bands(b, d)};
-        double far = s.normal[SOBOL_POINTS - 1] / NORMAL_P90;
-        prepare(b, d, &o);
-        if (settled(b, l->items[j], &o, s.normal[SOBOL_POINTS - 1]))
-            continue;
-        b->n_sampled++;
-        sobol_dimension(DIM_OWN + 2 * place_of(l, j), o.own_speed);
-        sobol_dimension(DIM_OWN + 1 + 2 * place_of(l, j), o.own_price);
-        draw_curve(b, d, pow(o.bands.speed_low, far), pow(o.bands.speed_high, far), &o.curve);
-        if (o.curve.n == 0)
-            return err_set(err, ERR_INTERNAL, "an option that was reckoned cannot be reckoned again");
-        for (int i = 0; i < SOBOL_POINTS; i++)
-            sample_point(b, d, &o, i, &spreads[j]);
-        answer_spread(b, d->option, &spreads[j]);
-    }
+    uncertainty_start(&s);
+    for (size_t j = 0; j < l->n; j++)
+        if (uncertainty_of(b, &s, l->items[j], uncertainty_place(l, j), &spreads[j], err) != 0)
+            return -1;
     *ret_spreads = spreads;
     return 0;
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/market/market_index.h"
+
 static bool remembers(const struct build *b)
 {
     return !b->order_only && !b->lean;
@@ -55,8 +57,10 @@ bool recall_holds(const struct build *b, const struct sku *sku)
     const struct reprice *r = &b->day.reprice;
     if (b->recalls == RECALL_NEAR)
         return false;
+    if (r->factor > 0 && r->subject == SUBJECT_NETWORK)
+        return sku->network == NULL || strcmp(r->id, sku->network->id) != 0;
     if (r->factor > 0)
-        return r->subject == SUBJECT_SKU && strcmp(r->id, sku->id) != 0;
+        return strcmp(r->id, sku->id) != 0;
     return !(b->slowdown.by > 0) || b->slowdown.gpu != sku->gpu;
 }
 
@@ -65,6 +69,50 @@ bool recall_reprices(const struct build *b, const struct gpu *gpu)
     const struct reprice *r = &b->day.reprice;
     const struct sku *sku = r->factor > 0 && r->subject == SUBJECT_SKU ? catalog_sku(b->catalog, r->id) : NULL;
     return sku != NULL && sku->gpu == gpu;
+}
+
+/* Which kinds look at the machines of this supplier. */
+static unsigned kinds_at(const struct catalog *c, const struct provider *p)
+{
+    unsigned kinds = p->kind == PROVIDER_UNIVERSITY ? 1u << KIND_UNIVERSITY_TIME : 0;
+    for (size_t i = 0; i < c->n_lines; i++)
+        if (c->lines[i].a == p || c->lines[i].b == p)
+            kinds |= 1u << KIND_HYBRID_CLOUD;
+    return kinds;
+}
+
+static bool walked_to(const struct recall *r, const struct gpu *gpu)
+{
+    for (size_t i = 0; r != NULL && i < r->n_cards; i++)
+        if (r->cards[i].guess.gpu == gpu)
+            return true;
+    return r != NULL && r->full;
+}
+
+static unsigned kinds_on(const struct build *b, const struct gpu *gpu)
+{
+    unsigned kinds = 0;
+    for (int k = 0; k < KIND_COUNT; k++)
+        kinds |= walked_to(b->recall[k], gpu) ? 1u << k : 0;
+    return kinds;
+}
+
+unsigned recall_touched(const struct build *b)
+{
+    const struct reprice *r = &b->day.reprice;
+    const struct market_index *x = b->catalog->market;
+    const struct sku *sku = r->factor > 0 && r->subject == SUBJECT_SKU ? catalog_sku(b->catalog, r->id) : NULL;
+    unsigned kinds = 0;
+    if (b->recalls != RECALL_EXACT || (r->factor > 0 && sku == NULL))
+        return ~0u;
+    if (sku != NULL)
+        return kinds_at(b->catalog, sku->provider) | kinds_on(b, sku->gpu);
+    if (!(b->slowdown.by > 0))
+        return ~(1u << KIND_UNIVERSITY_TIME); /* the date: what is on offer there does not depend on it */
+    const size_t gpu = (size_t)(b->slowdown.gpu - b->catalog->gpus);
+    for (uint32_t i = x->first_of_gpu[gpu]; i < x->first_of_gpu[gpu + 1]; i++)
+        kinds |= kinds_at(b->catalog, b->catalog->skus[x->by_month[i]].provider);
+    return kinds | kinds_on(b, b->slowdown.gpu);
 }
 
 /* Where the change takes a candidate, about. */

@@ -45,6 +45,9 @@ const struct recall *recall_of(const struct build *b, enum option_kind kind);
 /* In a plan made of another: true where that one's figures hold for a candidate on this machine. */
 bool recall_holds(const struct build *b, const struct sku *sku);
 
+/* In a plan made of another: the kinds whose drafts may differ, as a mask. */
+unsigned recall_touched(const struct build *b);
+
 /* Does the change move what the machines of this card cost against one another? */
 bool recall_reprices(const struct build *b, const struct gpu *gpu);
 
