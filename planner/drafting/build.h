@@ -49,6 +49,7 @@ struct quality {
 };
 
 struct recall;
+struct hybrids;
 
 /* What so many whole days of one unit cost (phases.c), where it was asked last. */
 enum { DAY_COSTS = 256 };
@@ -96,6 +97,7 @@ struct build {
     double work;                                    /* times the work of the store's plan; 0 = its own plan */
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
     struct recall *recall[KIND_COUNT]; /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
+    struct hybrids *hybrids;           /* and where it cut the runs best (offers/option_hybrid.h) */
     int recalls;                       /* enum recall_how */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
     int n_sized;               /* sizings that were not at hand */

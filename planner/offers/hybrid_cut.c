@@ -205,12 +205,19 @@ static bool step(struct search *s)
     return memcmp(&at, &s->best, sizeof at) != 0;
 }
 
-/* Most of the tries go to what looks best, the rest to steps from the best of them. */
 int hybrid_cut_best(const struct hybrid_range *r, hybrid_weigh *weigh, void *ctx, int tries, struct hybrid_cut *ret,
                     double *ret_weight)
 {
+    return hybrid_cut_best_from(r, weigh, ctx, tries, NULL, ret, ret_weight);
+}
+
+int hybrid_cut_best_from(const struct hybrid_range *r, hybrid_weigh *weigh, void *ctx, int tries,
+                         const struct hybrid_cut *from, struct hybrid_cut *ret, double *ret_weight)
+{
     struct search s = {.r = r, .weigh = weigh, .ctx = ctx, .tries_left = tries, .weight = INFINITY};
     struct promising p = {.most = least(PROMISING_MAX, tries > 1 ? tries * 3 / 4 : 1)};
+    if (from != NULL)
+        look_at(&s, *from);
     list(r, &p);
     for (int i = 0; i < p.n; i++)
         look_at(&s, p.cuts[i]);

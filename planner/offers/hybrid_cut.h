@@ -53,4 +53,9 @@ double hybrid_cut_days(const struct hybrid_range *r, const struct hybrid_cut *cu
 int hybrid_cut_best(const struct hybrid_range *r, hybrid_weigh *weigh, void *ctx, int tries, struct hybrid_cut *ret,
                     double *ret_weight);
 
+/* The same, beginning with one that was the lightest of a cut much like this (NULL = none). Most of the tries go to
+ * what looks best, the rest to steps from the best of them. */
+int hybrid_cut_best_from(const struct hybrid_range *r, hybrid_weigh *weigh, void *ctx, int tries,
+                         const struct hybrid_cut *from, struct hybrid_cut *ret, double *ret_weight);
+
 #endif

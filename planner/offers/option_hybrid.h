@@ -30,6 +30,13 @@ struct hybrid_pair {
  * Leaves machines and terms to the caller. */
 bool hybrid_pair_of(struct build *b, const struct dedicated_line *line, struct hybrid_pair *ret);
 
+/* Runs side by side over both ends. Who says which runs may leave, and not how many go at once, lets home and cloud
+ * work at the same time. */
+int hybrid_lanes(const struct build *b);
+
+/* Whose cards they are: both ends run the same software. */
+const char *hybrid_maker(const struct hybrid_side *side);
+
 /* What may be cut between these machines. */
 struct hybrid_range hybrid_range_of(const struct build *b, const struct hybrid_pair *p);
 
@@ -38,6 +45,28 @@ int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybr
 
 /* What a reckoned cut weighs at the request's priority: only ratios of cost and of time count, and late weighs most. */
 double hybrid_weight(const struct build *b, const struct reckoning *r);
+
+/* What a plan found best between the ends of each line; a plan made of it begins there. */
+enum { HYBRID_LINES_MAX = 3 };
+enum { HYBRID_PAIRINGS = 4 }; /* cheap and fit at home by cheap and fit in the cloud */
+struct hybrid_found {
+    struct hybrid_pair pair;
+    struct hybrid_ends home, cloud;
+    struct hybrid_cut cuts[HYBRID_PAIRINGS]; /* no runs out: none was found */
+    int best;                                /* of them */
+};
+struct hybrids {
+    struct hybrid_found found[HYBRID_LINES_MAX];
+    int n;
+};
+
+/* The lightest cut of all pairings of the machines worth trying at both ends into *out. */
+int hybrid_pair_add(struct build *b, const struct hybrid_pair *p, const struct hybrid_ends *home,
+                    const struct hybrid_ends *cloud, struct option_list *out, struct err *err);
+
+/* The same machines again in a plan made of another; moved: another cut of the runs may be lighter now. */
+int hybrid_pair_again(struct build *b, const struct hybrid_found *found, bool moved, struct option_list *out,
+                      struct err *err);
 
 /* Hours that `gb` take over a line of `gbps` at this efficiency. */
 double hybrid_staging_hours(double gb, double gbps, double efficiency);

@@ -81,6 +81,32 @@ static unsigned kinds_at(const struct catalog *c, const struct provider *p)
     return kinds;
 }
 
+bool recall_is_near(const struct build *b)
+{
+    return b->recalls == RECALL_EXACT || b->recalls == RECALL_NEAR;
+}
+
+bool recall_moves_runs(const struct build *b)
+{
+    return b->recall_work < 1 || b->recall_work > 1 || b->slowdown.by > 0 || b->recalls == RECALL_EXACT;
+}
+
+bool recall_moves_at(const struct build *b, const struct provider *p)
+{
+    const struct reprice *r = &b->day.reprice;
+    const struct market_index *x = b->catalog->market;
+    const struct sku *sku = r->factor > 0 && r->subject == SUBJECT_SKU ? catalog_sku(b->catalog, r->id) : NULL;
+    if (sku != NULL)
+        return sku->provider == p;
+    if (!(b->slowdown.by > 0) || b->slowdown.gpu == NULL)
+        return false;
+    const uint32_t *first = &x->first_of_provider[p - b->catalog->providers];
+    for (uint32_t i = first[0]; i < first[1]; i++)
+        if (b->catalog->skus[x->by_provider[i]].gpu == b->slowdown.gpu)
+            return true;
+    return false;
+}
+
 static bool walked_to(const struct recall *r, const struct gpu *gpu)
 {
     for (size_t i = 0; r != NULL && i < r->n_cards; i++)
@@ -234,6 +260,7 @@ void recall_promising(const struct build *b, const struct recall *r, bool ret[RE
 void recall_inherit(const struct build *from, enum recall_how how, double work, struct build *to)
 {
     memcpy(to->recall, from->recall, sizeof to->recall);
+    to->hybrids = from->hybrids;
     to->recalls = how;
     to->recall_work = work;
     to->recall_reserve = (double)(to->reserve.net + to->reserve.tax - from->reserve.net - from->reserve.tax);

@@ -48,6 +48,15 @@ bool recall_holds(const struct build *b, const struct sku *sku);
 /* In a plan made of another: the kinds whose drafts may differ, as a mask. */
 unsigned recall_touched(const struct build *b);
 
+/* A plan made of another by one input that moves a quarter at most. */
+bool recall_is_near(const struct build *b);
+
+/* Is what changes a price or a speed of machines at this supplier? */
+bool recall_moves_at(const struct build *b, const struct provider *p);
+
+/* Does the change move what runs take against one another, or the date that they are held to? */
+bool recall_moves_runs(const struct build *b);
+
 /* Does the change move what the machines of this card cost against one another? */
 bool recall_reprices(const struct build *b, const struct gpu *gpu);
 

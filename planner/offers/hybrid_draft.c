@@ -1,0 +1,223 @@
+/* hybrid_draft.c — one cut of the runs over the ends of a line, as a draft: machines, phases, line, what comes back. */
+#include <math.h>
+
+#include "planner/drafting/extras.h"
+#include "planner/drafting/phases.h"
+#include "planner/drafting/quality.h"
+#include "planner/offers/candidate.h"
+#include "planner/offers/option_hybrid.h"
+
+int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret, struct err *err)
+{
+    static const struct param_field fields[] = {
+        PARAM_FIELD(struct hybrid_terms, desensitise_days, "desensitise_days"),
+        PARAM_FIELD(struct hybrid_terms, line_efficiency, "line_efficiency"),
+        PARAM_FIELD(struct hybrid_terms, run_result_gb_per_billion, "run_result_gb_per_billion_params"),
+    };
+    return param_bind(params, fields, sizeof fields / sizeof *fields, ret, err);
+}
+
+double hybrid_staging_hours(double gb, double gbps, double efficiency)
+{
+    return gb > 0 && gbps > 0 && efficiency > 0 ? gb * 8 / (gbps * efficiency) / 3600 : 0;
+}
+
+bool hybrid_pair_of(struct build *b, const struct dedicated_line *line, struct hybrid_pair *ret)
+{
+    const enum provider_kind a = line->a->kind, z = line->b->kind;
+    *ret = (struct hybrid_pair){.line = line, .home = line->a, .cloud = line->b};
+    if (a == PROVIDER_PUBLIC_CLOUD && z == PROVIDER_LOCAL_IDC)
+        *ret = (struct hybrid_pair){.line = line, .home = line->b, .cloud = line->a};
+    else if (a != PROVIDER_LOCAL_IDC || z != PROVIDER_PUBLIC_CLOUD)
+        return false;
+    if (b->workload->constraints.data_sensitive && !ret->home->data_stays)
+        return false;
+    static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
+    for (size_t i = 0; i < 2; i++) {
+        ret->line_unit = units[i];
+        if (!offer_unit_price(&b->day, SUBJECT_LINE, line->id, NULL, units[i], &ret->line_price, &ret->line_micros))
+            return true;
+    }
+    return false;
+}
+
+static int train_index(const struct draft *d)
+{
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_TRAIN)
+            return i;
+    return -1;
+}
+
+/* Every run stays inside one machine: machines side by side need no fabric between them. */
+static void drop_fabric(struct draft *d)
+{
+    int kept = 0;
+    for (int i = 0; i < d->n_extras; i++)
+        if (d->extras[i].section != SECTION_NETWORK)
+            d->extras[kept++] = d->extras[i];
+    d->n_extras = kept;
+}
+
+static void add_line_cost(struct draft *d, const struct hybrid_pair *p)
+{
+    struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
+    if (!x)
+        return;
+    x->basis = EXTRA_PER_MONTH;
+    x->item = p->line->id;
+    x->price = p->line_price;
+    x->unit = p->line_unit;
+    x->unit_micros = p->line_micros;
+    x->quantity = p->line_unit == UNIT_MBPS_MONTH ? p->line->gbps * 1000 : 1;
+}
+
+/* The fabric of runs of several nodes at the cloud, where it is not in the price of the node. */
+static void add_burst_fabric(struct build *b, struct draft *d, const struct hybrid_pair *p, int lanes_out)
+{
+    const struct network *n = p->burst.offer->sku->network;
+    const struct price *price;
+    int64_t micros;
+    if (p->burst.shape.nodes < 2 || !n ||
+        offer_unit_price(&b->day, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
+        return;
+    struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
+    if (!x)
+        return;
+    x->basis = EXTRA_PER_MONTH;
+    x->item = n->id;
+    x->price = price;
+    x->unit = UNIT_NODE_MONTH;
+    x->unit_micros = micros;
+    x->quantity = lanes_out * p->burst.shape.nodes;
+}
+
+/* What the runs that went out bring home: their weights, or their adapters. */
+static double result_gb(const struct build *b, const struct hybrid_pair *p, int runs_out)
+{
+    const enum method m = b->training.method;
+    if (m == METHOD_LORA || m == METHOD_QLORA || m == METHOD_CUSTOM)
+        return p->burst.estimate->training.checkpoint_gb * runs_out;
+    return b->workload->model.params / 1e9 * p->terms.run_result_gb_per_billion * runs_out;
+}
+
+static void add_egress(struct build *b, struct draft *d, const struct hybrid_pair *p, double gb)
+{
+    const struct price *price;
+    int64_t micros;
+    if (!(gb > 0))
+        return;
+    if (offer_unit_price(&b->day, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros)) {
+        note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
+        return;
+    }
+    if (micros == 0)
+        return;
+    struct draft_extra *x = draft_add_extra(d, SECTION_EGRESS, PHASE_TRAIN, PHASE_TRAIN);
+    if (!x)
+        return;
+    x->item = p->cloud->id;
+    x->price = price;
+    x->unit = UNIT_GB;
+    x->unit_micros = micros;
+    x->quantity = ceil(gb - 1e-9);
+}
+
+/* Which part leaves, and why it may. */
+static void say_what_leaves(struct build *b, struct draft *d, const struct hybrid_pair *p, int runs_out)
+{
+    if (b->workload->training.shareable_runs >= 0) {
+        const char *code = b->workload->constraints.data_sensitive ? "shareable_leaves" : "shareable_leaves_as_stated";
+        struct note *n = note_num(note_add(&d->reasons, code), "runs_out", runs_out);
+        note_num(note_num(n, "shareable", b->shareable_runs), "runs", b->training.runs);
+        note_text(note_num(n, "runs_local", b->training.runs - runs_out), "provider", p->home->id);
+        note_text(n, "cloud", p->cloud->id);
+    } else if (b->workload->constraints.data_sensitive) {
+        note_text(note_add(&d->reasons, "data_stays_home"), "provider", p->home->id);
+        note_num(note_add(&d->reasons, "desensitise_first"), "days", p->terms.desensitise_days);
+    }
+}
+
+static void say_split(struct build *b, struct draft *d, const struct hybrid_pair *p, const struct hybrid_cut *cut,
+                      double staging_h, double gb)
+{
+    struct note *n = note_add(&d->reasons, "hybrid_split");
+    note_num(note_num(n, "runs_local", b->training.runs - cut->runs_out), "runs_out", cut->runs_out);
+    note_num(n, "machines_out", cut->lanes_out * p->burst.shape.nodes);
+    note_text(note_text(n, "home", p->home->id), "cloud", p->cloud->id);
+    n = note_add(&d->reasons, "hybrid_line");
+    note_num(note_num(note_num(n, "gbps", p->line->gbps), "staging_minutes", ceil(staging_h * 60)), "result_gb",
+             ceil(gb));
+    note_text(n, "line", p->line->id);
+    say_what_leaves(b, d, p, cut->runs_out);
+}
+
+/* Runs of several nodes begin with two of them: the move to the cluster is also its pilot. */
+static void gate_two_nodes(const struct build *b, struct draft *d)
+{
+    for (int i = 0; i < d->n_steps; i++) {
+        struct draft_step *s = &d->steps[i];
+        if (s->phase != PHASE_MIGRATE)
+            continue;
+        s->has_gate = true;
+        s->gate = (struct gate){.metric = "two_node_speedup", .threshold = b->a.two_node_gate};
+        s->gate.text = (struct note){.code = "gate_two_nodes", .short_by = NAN};
+        note_num(&s->gate.text, "threshold", b->a.two_node_gate);
+    }
+}
+
+/* Both groups, as many machines as their lanes take; -1 where a side does not have that many. */
+static int add_sides(struct draft *d, const struct hybrid_pair *p, int lanes_local, int lanes_out)
+{
+    const struct hybrid_side *l = &p->local, *r = &p->burst;
+    const int local = lanes_local * l->shape.nodes, out = lanes_out * r->shape.nodes;
+    if (!hybrid_side_has(l, local) || !hybrid_side_has(r, out))
+        return -1;
+    d->train_group = draft_add_group(d, l->offer, "train", l->by_card, l->shape.gpus_per_node, local);
+    return draft_add_group(d, r->offer, "burst", r->by_card, r->shape.gpus_per_node, out) < 0 ? -1 : 0;
+}
+
+/* The runs that go out, beside those at home; starts when the data has come over the line. */
+static int add_burst(struct build *b, struct draft *d, const struct hybrid_pair *p, int units, double hours,
+                     double staging_h)
+{
+    const int train = train_index(d), burst = d->n_groups - 1;
+    const struct quality *quality = quality_of(b, p->cloud);
+    const double lost = quality_lost_share(quality, p->burst.shape.gpus_per_node * p->burst.shape.nodes);
+    struct draft_step *step = draft_add_step(d, PHASE_TRAIN, burst, units, hours * (1 + lost) + quality->setup_hours);
+    if (train < 0 || !step)
+        return -1;
+    step->beside = train + 1;
+    step->scales = true;
+    step->wait_days = staging_h / 24;
+    if (b->workload->constraints.data_sensitive && b->workload->training.shareable_runs < 0)
+        step->wait_days += p->terms.desensitise_days;
+    return 0;
+}
+
+int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybrid_cut *cut, struct draft *d)
+{
+    const int local = b->training.runs - cut->runs_out, units = cut->lanes_local * p->local.shape.nodes;
+    const double hours = hybrid_end_hours(local, cut->lanes_local, p->local.run_hours);
+    const double hours_out = hybrid_end_hours(cut->runs_out, cut->lanes_out, p->burst.run_hours);
+    const double staging_h = hybrid_staging_hours(b->training.dataset_gb, p->line->gbps, p->terms.line_efficiency);
+    const double gb = result_gb(b, p, cut->runs_out);
+    build_draft_restart(b, d, KIND_HYBRID_CLOUD);
+    d->shape = p->local.shape;
+    d->estimate = p->local.estimate;
+    if (p->reserve)
+        d->reserve = p->reserve;
+    if (add_sides(d, p, cut->lanes_local, cut->lanes_out) ||
+        phases_standard(b, d, d->train_group, d->train_group, units, hours + candidate_staging_hours(b)) ||
+        add_burst(b, d, p, cut->lanes_out * p->burst.shape.nodes, hours_out, staging_h) || extras_standard(b, d))
+        return -1;
+    if (p->local.shape.nodes > 1)
+        gate_two_nodes(b, d);
+    else
+        drop_fabric(d);
+    add_burst_fabric(b, d, p, cut->lanes_out);
+    add_line_cost(d, p);
+    add_egress(b, d, p, gb);
+    say_split(b, d, p, cut, staging_h, gb);
+    return 0;
+}
