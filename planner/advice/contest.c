@@ -19,6 +19,7 @@ static int take_alike(struct build *b, unsigned kinds, struct option_list *l, st
             return err_set(err, ERR_NOMEM, "no room for drafts taken over");
         *own = *b->drafted.items[i];
         own->deadline_day = b->deadline_day;
+        own->option = NULL;
         l->items[l->n++] = own;
     }
     return 0;

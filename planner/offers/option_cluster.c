@@ -174,10 +174,19 @@ static enum added add_nodes(struct cluster_search *s, const struct offer *o, int
     return add(s, &c);
 }
 
+/* Would this size be tried around the best so far? */
+static bool is_around_best(const struct cluster_search *s, const struct candidate *c)
+{
+    const int of_a_run = c->nodes / c->lanes;
+    return s->best_nodes == 0 || (c->nodes <= 2 * s->best_nodes && (of_a_run < 2 || of_a_run * 4 >= s->best_nodes));
+}
+
 static void again(struct walk *w, const struct recalled *e, bool holds)
 {
     struct cluster_search *s = (struct cluster_search *)w;
     struct candidate c = holds ? e->found : e->tried;
+    if (!is_around_best(s, &c))
+        return;
     if (!holds) {
         c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu);
         c.one_node = c.one_node != NULL ? build_physics_again(w->b, c.one_node, c.offer->sku->gpu) : NULL;

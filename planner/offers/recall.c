@@ -26,7 +26,26 @@ void recall_card(struct build *b, enum option_kind kind, const struct guess *g)
     if (r->n_cards == RECALLED_CARDS_MAX)
         r->full = true;
     else
-        r->cards[r->n_cards++] = (struct recalled_card){*g, r->n};
+        r->cards[r->n_cards++] = (struct recalled_card){.guess = *g, .first = r->n, .physics = -b->n_physics};
+}
+
+void recall_card_done(struct build *b, enum option_kind kind, bool useful)
+{
+    struct recall *r = remembers(b) ? b->recall[kind] : NULL;
+    if (r == NULL || r->full)
+        return;
+    struct recalled_card *c = &r->cards[r->n_cards - 1];
+    c->n = r->n - c->first;
+    c->physics += b->n_physics;
+    c->useful = useful;
+}
+
+const struct recalled_card *recall_card_of(const struct recall *r, const struct gpu *gpu)
+{
+    for (size_t i = 0; i < r->n_cards; i++)
+        if (r->cards[i].guess.gpu == gpu)
+            return &r->cards[i];
+    return NULL;
 }
 
 void recall_store(struct build *b, enum option_kind kind, const struct candidate *tried, const struct candidate *found)
@@ -86,9 +105,14 @@ bool recall_is_near(const struct build *b)
     return b->recalls == RECALL_EXACT || b->recalls == RECALL_NEAR;
 }
 
+bool recall_moves_work(const struct build *b)
+{
+    return b->recall_work < 1 || b->recall_work > 1;
+}
+
 bool recall_moves_runs(const struct build *b)
 {
-    return b->recall_work < 1 || b->recall_work > 1 || b->slowdown.by > 0 || b->recalls == RECALL_EXACT;
+    return recall_moves_work(b) || b->slowdown.by > 0 || b->recalls == RECALL_EXACT;
 }
 
 bool recall_moves_at(const struct build *b, const struct provider *p)
@@ -109,10 +133,7 @@ bool recall_moves_at(const struct build *b, const struct provider *p)
 
 static bool walked_to(const struct recall *r, const struct gpu *gpu)
 {
-    for (size_t i = 0; r != NULL && i < r->n_cards; i++)
-        if (r->cards[i].guess.gpu == gpu)
-            return true;
-    return r != NULL && r->full;
+    return r != NULL && (r->full || recall_card_of(r, gpu) != NULL);
 }
 
 static unsigned kinds_on(const struct build *b, const struct gpu *gpu)

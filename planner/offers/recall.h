@@ -23,7 +23,9 @@ struct recalled {
 /* The candidates of one card stand together, in the order in which they were tried. */
 struct recalled_card {
     struct guess guess;
-    size_t first;
+    size_t first, n;
+    int physics; /* estimates that were asked for */
+    bool useful; /* something of it could be had */
 };
 
 struct recall {
@@ -33,8 +35,12 @@ struct recall {
     bool full; /* not everything found a place: whoever plans again has to walk */
 };
 
-/* Remembers that the walk of this kind has come to a card; nothing in a plan made of another. */
+/* Remembers that the walk of this kind has come to a card, and what came of it; nothing in a plan made of another. */
 void recall_card(struct build *b, enum option_kind kind, const struct guess *g);
+void recall_card_done(struct build *b, enum option_kind kind, bool useful);
+
+/* NULL: the walk did not come to this card. */
+const struct recalled_card *recall_card_of(const struct recall *r, const struct gpu *gpu);
 
 /* Remembers a candidate that was tried; found NULL: it could not be had. */
 void recall_store(struct build *b, enum option_kind kind, const struct candidate *tried, const struct candidate *found);
@@ -53,6 +59,9 @@ bool recall_is_near(const struct build *b);
 
 /* Is what changes a price or a speed of machines at this supplier? */
 bool recall_moves_at(const struct build *b, const struct provider *p);
+
+/* Is there more or less to do? */
+bool recall_moves_work(const struct build *b);
 
 /* Does the change move what runs take against one another, or the date that they are held to? */
 bool recall_moves_runs(const struct build *b);

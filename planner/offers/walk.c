@@ -25,50 +25,81 @@ static int try_gpu(struct walk *w, const struct walk_rules *r, const struct gues
     return 0;
 }
 
-/* Another price of one card's machines may bring other offers of it forward: these are looked for anew. */
-static int walk_again(struct walk *w, const struct walk_rules *r, const struct recall *before)
-{
+/* A walk over cards in the order of what they promise, from nothing or from what another plan's walk came to. */
+struct way {
+    const struct walk_rules *rules;
+    const struct recall *before; /* NULL = from nothing */
     bool again[RECALLED_MAX];
-    recall_promising(w->b, before, again);
-    for (size_t c = 0; c < before->n_cards; c++) {
-        const struct recalled_card *card = &before->cards[c];
-        const size_t end = c + 1 < before->n_cards ? card[1].first : before->n;
-        if (recall_reprices(w->b, card->guess.gpu)) {
-            if (r->after_gpu != NULL)
-                r->after_gpu(w);
-            if (try_gpu(w, r, &card->guess) != 0)
-                return -1;
-            continue;
-        }
-        for (size_t i = card->first; i < end; i++)
-            if (again[i])
-                r->again(w, &before->items[i], recall_holds(w->b, before->items[i].tried.offer->sku));
+    struct guess useful[WALK_GPUS_MAX];
+    int n_useful, physics; /* asked by cards that were not walked to again */
+};
+
+static bool has_room(const struct walk *w, const struct way *y, int physics_before)
+{
+    const bool lean = w->b->lean;
+    const int gpus = lean ? y->rules->gpus_lean : y->rules->gpus,
+              physics = lean ? y->rules->physics_lean : y->rules->physics;
+    return y->n_useful < gpus && w->b->n_physics - physics_before + y->physics < physics;
+}
+
+static void take_again(struct walk *w, struct way *y, const struct recalled_card *card)
+{
+    for (size_t i = card->first; i < card->first + card->n; i++)
+        if (y->again[i])
+            y->rules->again(w, &y->before->items[i], recall_holds(w->b, y->before->items[i].tried.offer->sku));
+    y->physics += card->physics;
+    if (y->rules->after_gpu != NULL)
+        y->rules->after_gpu(w);
+}
+
+/* Another price of a card's machines may bring other offers of it forward: these are looked for anew. */
+static int come_to(struct walk *w, struct way *y, const struct guess *g, bool *ret_useful)
+{
+    struct build *b = w->b;
+    const struct recalled_card *known = y->before != NULL ? recall_card_of(y->before, g->gpu) : NULL;
+    const size_t found = w->list.n;
+    if (known != NULL && !recall_reprices(b, g->gpu)) {
+        take_again(w, y, known);
+        *ret_useful = known->useful;
+        return 0;
     }
+    recall_card(b, w->kind, g);
+    if (try_gpu(w, y->rules, g) != 0)
+        return -1;
+    *ret_useful = w->list.n > found;
+    recall_card_done(b, w->kind, *ret_useful);
     return 0;
+}
+
+/* More or less work is a reason to look at other cards. */
+static size_t guesses_of(struct walk *w, const struct way *y, struct guess *ret)
+{
+    if (y->before == NULL || recall_moves_work(w->b))
+        return guess_gpus(w->b, y->rules->nodes, ret, GUESSES_MAX);
+    for (size_t i = 0; i < y->before->n_cards; i++)
+        ret[i] = y->before->cards[i].guess;
+    return y->before->n_cards;
 }
 
 int walk_cards(struct walk *w, const struct walk_rules *r)
 {
-    struct guess guesses[GUESSES_MAX], useful[WALK_GPUS_MAX];
+    struct guess guesses[GUESSES_MAX];
     struct build *b = w->b;
-    const int gpus = b->lean ? r->gpus_lean : r->gpus;
-    const int physics = b->n_physics + (b->lean ? r->physics_lean : r->physics);
-    int n_useful = 0;
+    struct way y = {.rules = r, .before = recall_of(b, w->kind)};
+    const int physics = b->n_physics;
     if (candidate_list_init(b, &w->list) != 0)
         return err_set(w->err, ERR_NOMEM, "no room for candidates");
-    const struct recall *before = recall_of(b, w->kind);
-    if (before != NULL)
-        return walk_again(w, r, before);
-    const size_t n = guess_gpus(b, r->nodes, guesses, GUESSES_MAX);
-    for (size_t i = 0; i < n && n_useful < gpus && b->n_physics < physics; i++) {
-        const size_t found = w->list.n;
-        if (guess_dominated(&guesses[i], useful, (size_t)n_useful))
+    if (y.before != NULL)
+        recall_promising(b, y.before, y.again);
+    const size_t n = guesses_of(w, &y, guesses);
+    for (size_t i = 0; i < n && has_room(w, &y, physics); i++) {
+        bool useful = false;
+        if (guess_dominated(&guesses[i], y.useful, (size_t)y.n_useful))
             continue;
-        recall_card(b, w->kind, &guesses[i]);
-        if (try_gpu(w, r, &guesses[i]) != 0)
+        if (come_to(w, &y, &guesses[i], &useful) != 0)
             return -1;
-        if (w->list.n > found)
-            useful[n_useful++] = guesses[i];
+        if (useful)
+            y.useful[y.n_useful++] = guesses[i];
     }
     return 0;
 }
