@@ -10,23 +10,46 @@
 #include "planner/costing/cover.h"
 #include "planner/costing/demand.h"
 
-static int bill_group(const struct trade_day *day, const struct draft *d, const struct schedule *s, int group,
-                      struct bill *bill)
+/* Large: a stack that is guarded page by page is slow to take so much for every bill. */
+struct costing_room {
+    struct cover cover;
+};
+
+size_t costing_room_size(void)
+{
+    return sizeof(struct costing_room);
+}
+
+static int bill_covered(const struct trade_day *day, const struct draft *d, const struct schedule *s, int group,
+                        struct cover *cover, struct bill *bill)
 {
     const struct draft_group *g = &d->groups[group];
     struct demand q;
-    struct cover cover;
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
-    cover_start(&cover, g->offer, g->by_card, d->steps, bill);
+    cover_start(cover, g->offer, g->by_card, d->steps, bill);
     if (demand_start(day->a, d, s, group, &q) != 0)
         return -1;
     for (int l = 0; l < n_levels; l++) {
         demand_rise(&q, levels[l]);
-        if (cover_level(&cover, q.runs, q.n, levels[l] - below) != 0)
+        if (cover_level(cover, q.runs, q.n, levels[l] - below) != 0)
             return -1;
         below = levels[l];
     }
-    return cover_end(&cover);
+    return cover_end(cover);
+}
+
+__attribute__((noinline)) static int bill_on_stack(const struct trade_day *day, const struct draft *d,
+                                                   const struct schedule *s, int group, struct bill *bill)
+{
+    struct cover own;
+    return bill_covered(day, d, s, group, &own, bill);
+}
+
+static int bill_group(const struct trade_day *day, const struct draft *d, const struct schedule *s, int group,
+                      struct bill *bill)
+{
+    return day->room != NULL ? bill_covered(day, d, s, group, &day->room->cover, bill)
+                             : bill_on_stack(day, d, s, group, bill);
 }
 
 /* The days an extra is for: from the first day of `from` to the last of `to`, of the steps that take place. */

@@ -5,6 +5,9 @@
 #include "planner/costing/bill.h"
 #include "planner/costing/draft.h"
 
+/* Of the room that whoever reckons many drafts lends to his day. */
+size_t costing_room_size(void);
+
 /* Every line of the draft on this calendar, the reserve's included. -1 when a machine cannot be paid for at all (no
  * rate covers its days) or an amount overflows. ret_shares: the same lines divided over the steps, or NULL. */
 int costing_bill(const struct trade_day *day, const struct draft *d, const struct schedule *s,

@@ -39,7 +39,9 @@ static int apply_overrides(struct build *b, struct err *err)
 static int make_room(struct build *b, struct err *err)
 {
     b->readings = arena_alloc(b->arena, training_readings_size());
-    return b->readings == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers") : 0;
+    if (b->day.room == NULL)
+        b->day.room = arena_alloc(b->arena, costing_room_size());
+    return b->readings == NULL || b->day.room == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers") : 0;
 }
 
 static int bind_constants(struct build *b, struct err *err)
@@ -164,6 +166,7 @@ int build_init_like(const struct build *from, struct build *b, const struct plan
     if (from->catalog != q->catalog || w->overrides != was->overrides || w->n_overrides != was->n_overrides)
         return build_init(b, q, arena, err);
     start(b, q, arena);
+    b->day.room = from->day.room;
     b->params = from->params;
     b->a = from->a;
     b->training_k = from->training_k;

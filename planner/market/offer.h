@@ -20,6 +20,8 @@ struct reprice {
     double factor;
 };
 
+struct costing_room;
+
 /* The day that prices are read on, and the terms they are read by. */
 struct trade_day {
     const struct catalog *catalog;
@@ -29,6 +31,7 @@ struct trade_day {
     bool allow_spot;
     int64_t service_tax_bp; /* of TAX_CODE_DEFAULT */
     struct reprice reprice;
+    struct costing_room *room; /* to reckon in (costing.h); NULL = none lent */
 };
 
 /* One way of paying for one unit (a whole node, or one card where the SKU is sold by the card). */
