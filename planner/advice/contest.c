@@ -71,7 +71,6 @@ enum { RACE_MAX = 32 };
 struct race {
     struct build *b;
     struct option_list list;
-    struct uncertainty_points points;
     struct spread *spread; /* of one at a time */
     struct rank_scale scale;
     struct err *err;
@@ -91,7 +90,7 @@ static bool is_feasible(struct race *r, size_t i)
     struct draft *d = r->list.items[i];
     if (d->option == NULL) {
         if (answer_option(r->b, d, r->err) != 0 ||
-            uncertainty_of(r->b, &r->points, d, uncertainty_place(&r->list, i), r->spread, r->err) != 0) {
+            uncertainty_of(r->b, d, uncertainty_place(&r->list, i), r->spread, r->err) != 0) {
             r->failed = true;
             return false;
         }
@@ -166,7 +165,6 @@ int contest_leader(struct build *b, unsigned kinds, struct draft **ret, struct e
         return 0;
     if (r.list.n > RACE_MAX || (r.spread = arena_alloc(b->arena, sizeof *r.spread)) == NULL)
         return err_set(err, ERR_NOMEM, "no room for a sample");
-    uncertainty_start(&r.points);
     r.scale = (struct rank_scale){least_feasible(&r, cost_of), least_feasible(&r, days_of)};
     rank_others(b, &r.scale);
     *ret = isfinite(r.scale.least) ? first_of(&r) : NULL;

@@ -126,6 +126,7 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     double work;
     to->lean = ask->lean;
     to->order_only = true;
+    to->points = from->points;
     to->day.reprice = ask->reprice;
     to->slowdown = ask->slowdown;
     leave_out(from, ask->kinds, to);

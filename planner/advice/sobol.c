@@ -96,6 +96,11 @@ static double normal_quantile(double p)
            (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
+double sobol_normal_most(void)
+{
+    return -normal_quantile(0.5 / SOBOL_POINTS);
+}
+
 void sobol_normal(double ret[SOBOL_POINTS])
 {
     for (int k = 0; k < SOBOL_POINTS / 2; k++) {

@@ -12,5 +12,7 @@ void sobol_dimension(int dimension, uint8_t ret[SOBOL_POINTS]);
 
 /* ret[k]: the standard normal quantile of (k + 0.5) / 256. */
 void sobol_normal(double ret[SOBOL_POINTS]);
+/* The last and largest of them. */
+double sobol_normal_most(void);
 
 #endif

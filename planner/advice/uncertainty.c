@@ -5,13 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/quantiles.h"
+#include "planner/costing/calendar.h"
 #include "planner/costing/costing.h"
 #include "planner/reserve/reserve.h"
 
 enum { KNOTS = 7 };
 enum { DIM_SPEED, DIM_PRICE, DIM_LOAD, DIM_QUEUE, DIM_FAILURE, DIM_OWN }; /* then two of each option's own */
 
-_Static_assert((int)DIM_OWN == (int)UNCERTAINTY_COMMON, "what all options share");
+/* What every option is sampled at. */
+struct uncertainty_points {
+    double normal[SOBOL_POINTS];
+    uint8_t common[DIM_OWN][SOBOL_POINTS];
+};
 
 static double price_band(const struct build *b, const struct price *p)
 {
@@ -74,31 +80,78 @@ static double knot_time(double least, double most, int k)
     return k < middle ? pow(least, (double)(middle - k) / middle) : pow(most, (double)(k - middle) / middle);
 }
 
-static void draw_curve(struct build *b, const struct draft *d, double least, double most, struct curve *c)
+/* Whatever days it works on, there is a rate that pays for them. */
+static bool always_paid(const struct draft *d)
 {
-    bool flat = least >= most;
+    for (int g = 0; g < d->n_groups; g++) {
+        const struct draft_group *group = &d->groups[g];
+        bool paid = false;
+        for (size_t r = 0; r < group->offer->n_rates && !paid; r++)
+            paid = group->offer->rates[r].per_card == group->by_card && group->offer->rates[r].mode != MODE_SPOT;
+        if (!paid)
+            return false;
+    }
+    return true;
+}
+
+/* Nobody asks for the cost of a re-plan's options at other speeds but their budget. */
+static bool wants_money(const struct build *b)
+{
+    return !b->order_only || b->budget_minor > 0;
+}
+
+/* Finish and cost (0 where nobody wants it) of work that takes so many times as long. -1: beyond the horizon. */
+static int reckon_at(const struct build *b, const struct draft *d, double time, double *ret_finish, double *ret_total)
+{
+    struct what_if w = what_if_expected;
+    struct reckoning r;
+    w.time = time;
+    if (!wants_money(b) && always_paid(d)) {
+        r.total = 0;
+        if (calendar_schedule(&b->a, d, &w, &r.schedule) != 0)
+            return -1;
+    } else if (costing_reckon(&b->day, d, &w, &r) != 0) {
+        return -1;
+    }
+    *ret_finish = r.schedule.finish_days;
+    *ret_total = (double)r.total;
+    return 0;
+}
+
+static void draw_curve(const struct build *b, const struct draft *d, double least, double most, struct curve *c)
+{
+    const bool flat = least >= most;
     c->n = 0;
     for (int k = 0; k < (flat ? 1 : KNOTS); k++) {
-        struct what_if w = what_if_expected;
-        struct reckoning r;
-        w.time = flat ? 1 : knot_time(least, most, k);
-        if (costing_reckon(&b->day, d, &w, &r) != 0)
+        const bool as_printed = flat || k == KNOTS / 2;
+        c->time[k] = as_printed ? 1 : knot_time(least, most, k);
+        c->total[k] = (double)d->option->cost.total;
+        c->finish[k] = d->base->schedule.finish_days;
+        if (!as_printed && reckon_at(b, d, c->time[k], &c->finish[k], &c->total[k]) != 0)
             break; /* beyond the horizon: the last slope goes on */
-        c->time[c->n] = w.time;
-        c->total[c->n] = (double)r.total;
-        c->finish[c->n++] = r.schedule.finish_days;
+        c->n++;
     }
 }
 
-static double read_curve(const struct curve *c, const double *y, double t)
+/* Between which knots a time lies, and how far from the first of them; past the ends their slopes go on. */
+struct place {
+    int knot; /* the second; 0 = the curve is one knot */
+    double share;
+};
+
+static struct place place_on(const struct curve *c, double t)
 {
     int k = 1;
     if (c->n < 2)
-        return y[0];
+        return (struct place){0, 0};
     while (k < c->n - 1 && t > c->time[k])
         k++;
-    double share = (t - c->time[k - 1]) / (c->time[k] - c->time[k - 1]);
-    return fmax(0, y[k - 1] + share * (y[k] - y[k - 1]));
+    return (struct place){k, (t - c->time[k - 1]) / (c->time[k] - c->time[k - 1])};
+}
+
+static double value_at(const double *y, struct place p)
+{
+    return p.knot == 0 ? y[0] : fmax(0, y[p.knot - 1] + p.share * (y[p.knot] - y[p.knot - 1]));
 }
 
 /* The sum of all jobs' lognormal waits, taken as one lognormal; mean 0 = no queue. */
@@ -131,7 +184,7 @@ struct option_sample {
     /* what does not change from point to point */
     double log_fast, log_slow; /* of the multiplier on time, a standard deviation down and up */
     double speed_common, speed_own, price_common, price_own;
-    double failures, machines, tax;
+    double failures, machines, tax, reserve;
 };
 
 static void prepare(const struct build *b, const struct draft *d, struct option_sample *o)
@@ -148,6 +201,7 @@ static void prepare(const struct build *b, const struct draft *d, struct option_
     o->failures = fmax(0, overhead) * b->a.failure_band / NORMAL_P90;
     o->machines = net > 0 ? (double)d->base->machines_net / net : 0;
     o->tax = net > 0 ? (double)d->base->tax / net : 0;
+    o->reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + o->tax) : 0;
 }
 
 static double load_at(const struct build *b, double z)
@@ -165,39 +219,12 @@ static void sample_point(const struct build *b, const struct draft *d, const str
     double speed = o->speed_common * z[DIM_SPEED] + o->speed_own * s->normal[o->own_speed[i]];
     double time = exp(speed < 0 ? -speed * o->log_fast : speed * o->log_slow) * (1 + o->failures * z[DIM_FAILURE]);
     double price = o->price_common * z[DIM_PRICE] + o->price_own * s->normal[o->own_price[i]];
-    double total = read_curve(&o->curve, o->curve.total, time);
+    const struct place at = place_on(&o->curve, time);
+    double total = value_at(o->curve.total, at);
     double load = d->reserve != NULL ? reserve_plan_change(&b->a, d->reserve, load_at(b, z[DIM_LOAD])) : 0;
-    double reserve = d->reserve != NULL ? (double)d->reserve->net * (1 + o->tax) : 0;
-    total += total * o->machines * price + reserve * price + load * (1 + o->tax);
+    total += total * o->machines * price + o->reserve * price + load * (1 + o->tax);
     ret->total[i] = (float)fmax(0, total);
-    ret->finish[i] = (float)fmax(1, read_curve(&o->curve, o->curve.finish, time) + queue_days(&o->queue, z[DIM_QUEUE]));
-}
-
-/* The k-th smallest (k from 0), which is among lo .. hi; reorders them: what is below it comes before it. */
-static float nth(float *v, int lo, int hi, int k)
-{
-    while (lo < hi) {
-        float pivot = v[(lo + hi) / 2];
-        int i = lo, j = hi;
-        while (i <= j) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i <= j) {
-                float t = v[i];
-                v[i++] = v[j];
-                v[j--] = t;
-            }
-        }
-        if (k <= j)
-            hi = j;
-        else if (k >= i)
-            lo = i;
-        else
-            break;
-    }
-    return v[k];
+    ret->finish[i] = (float)fmax(1, value_at(o->curve.finish, at) + queue_days(&o->queue, z[DIM_QUEUE]));
 }
 
 static int clamped(int k)
@@ -214,24 +241,10 @@ struct shares_of_sample {
 static struct shares_of_sample shares_of(const float *values, double share)
 {
     enum { LAST = SOBOL_POINTS - 1, LOW = (LAST + 5) / 10, MIDDLE = (LAST + 1) / 2, HIGH = (9 * LAST + 5) / 10 };
-    float copy[SOBOL_POINTS];
-    memcpy(copy, values, sizeof copy);
-    struct shares_of_sample r;
-    const int k = clamped((int)ceil(share * SOBOL_POINTS) - 1);
-    r.middle = (double)nth(copy, 0, LAST, MIDDLE);
-    r.tenth = (double)nth(copy, 0, MIDDLE, LOW);
-    r.nine_tenths = (double)nth(copy, MIDDLE, LAST, HIGH);
-    r.within = (double)nth(copy,
-                           k < LOW      ? 0
-                           : k < MIDDLE ? LOW
-                           : k < HIGH   ? MIDDLE
-                                        : HIGH,
-                           k <= LOW      ? LOW
-                           : k <= MIDDLE ? MIDDLE
-                           : k <= HIGH   ? HIGH
-                                         : LAST,
-                           k);
-    return r;
+    const int ranks[] = {LOW, MIDDLE, HIGH, clamped((int)ceil(share * SOBOL_POINTS) - 1)};
+    float at[4];
+    quantiles(values, SOBOL_POINTS, ranks, 4, at);
+    return (struct shares_of_sample){(double)at[0], (double)at[1], (double)at[2], (double)at[3]};
 }
 
 /* The bill is of the plan as it stands. Where half of the cases cost clearly more or less (a slower run takes another
@@ -276,15 +289,13 @@ static void answer_spread(const struct build *b, struct option *o, const struct 
 static bool reckon_end(const struct build *b, const struct draft *d, const struct option_sample *o, double z,
                        double *ret_finish, double *ret_total)
 {
-    struct what_if w = what_if_expected;
-    struct reckoning r;
-    w.time = exp(z * (z < 0 ? -o->log_fast : o->log_slow) * (o->speed_common + o->speed_own)) * (1 + o->failures * z);
-    if (costing_reckon(&b->day, d, &w, &r) != 0)
+    const double time =
+        exp(z * (z < 0 ? -o->log_fast : o->log_slow) * (o->speed_common + o->speed_own)) * (1 + o->failures * z);
+    if (reckon_at(b, d, time, ret_finish, ret_total) != 0)
         return false;
     const double price = (o->price_common + o->price_own) * z;
     const double load = d->reserve != NULL ? reserve_plan_change(&b->a, d->reserve, load_at(b, z)) : 0;
-    *ret_finish = r.schedule.finish_days;
-    *ret_total = ((double)r.total) * (1 + fmax(-1, price)) + load * (1 + o->tax);
+    *ret_total = *ret_total * (1 + fmax(-1, price)) + load * (1 + o->tax);
     return true;
 }
 
@@ -329,21 +340,27 @@ int uncertainty_place(const struct option_list *l, size_t j)
     return place;
 }
 
-void uncertainty_start(struct uncertainty_points *ret)
+/* Made when first asked for; plans made of this one take them over. */
+static const struct uncertainty_points *points_of(struct build *b)
 {
-    sobol_normal(ret->normal);
-    for (int dim = 0; dim < DIM_OWN; dim++)
-        sobol_dimension(dim, ret->common[dim]);
+    if (b->points == NULL && (b->points = arena_alloc(b->arena, sizeof *b->points)) != NULL) {
+        sobol_normal(b->points->normal);
+        for (int dim = 0; dim < DIM_OWN; dim++)
+            sobol_dimension(dim, b->points->common[dim]);
+    }
+    return b->points;
 }
 
-int uncertainty_of(struct build *b, const struct uncertainty_points *s, struct draft *d, int place, struct spread *ret,
-                   struct err *err)
+int uncertainty_of(struct build *b, struct draft *d, int place, struct spread *ret, struct err *err)
 {
-    struct option_sample o = {.s = s, .bands = uncertainty_bands(b, d)};
-    const double far = s->normal[SOBOL_POINTS - 1] / NORMAL_P90;
+    const double most = sobol_normal_most(), far = most / NORMAL_P90;
+    struct option_sample o = {.bands = uncertainty_bands(b, d)};
     prepare(b, d, &o);
-    if (settled(b, d, &o, s->normal[SOBOL_POINTS - 1]))
+    if (settled(b, d, &o, most))
         return 0;
+    o.s = points_of(b);
+    if (o.s == NULL)
+        return err_set(err, ERR_NOMEM, "no room for a sample");
     b->n_sampled++;
     sobol_dimension(DIM_OWN + 2 * place, o.own_speed);
     sobol_dimension(DIM_OWN + 1 + 2 * place, o.own_price);
@@ -358,13 +375,11 @@ int uncertainty_of(struct build *b, const struct uncertainty_points *s, struct d
 
 int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err)
 {
-    struct uncertainty_points s;
     struct spread *spreads = arena_array(b->arena, l->n + 1, sizeof *spreads);
     if (spreads == NULL)
         return err_set(err, ERR_NOMEM, "no room for a sample");
-    uncertainty_start(&s);
     for (size_t j = 0; j < l->n; j++)
-        if (uncertainty_of(b, &s, l->items[j], uncertainty_place(l, j), &spreads[j], err) != 0)
+        if (uncertainty_of(b, l->items[j], uncertainty_place(l, j), &spreads[j], err) != 0)
             return -1;
     *ret_spreads = spreads;
     return 0;

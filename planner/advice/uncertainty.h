@@ -14,13 +14,6 @@ struct spread {
     float finish[SOBOL_POINTS]; /* days from the start */
 };
 
-/* The points that every option is sampled on. */
-enum { UNCERTAINTY_COMMON = 5 }; /* speed, price, load, queue, failures */
-struct uncertainty_points {
-    double normal[SOBOL_POINTS];
-    uint8_t common[UNCERTAINTY_COMMON][SOBOL_POINTS];
-};
-
 /* Half widths of the 80 % bands that went in, for the risk index and for what would settle a close call. */
 struct bands {
     double speed_low, speed_high; /* multipliers on time */
@@ -37,9 +30,7 @@ int uncertainty_run(struct build *b, const struct option_list *l, struct spread 
 void uncertainty_cheapest(const struct option_list *l, const struct spread *spreads);
 
 /* The same for one draft. place: which dimensions are its own; *ret is filled where it was sampled. */
-void uncertainty_start(struct uncertainty_points *ret);
-int uncertainty_of(struct build *b, const struct uncertainty_points *s, struct draft *d, int place, struct spread *ret,
-                   struct err *err);
+int uncertainty_of(struct build *b, struct draft *d, int place, struct spread *ret, struct err *err);
 
 /* By its kind and its place in it, so that an option is sampled alike whichever other kinds stand beside it. */
 int uncertainty_place(const struct option_list *l, size_t j);

@@ -50,6 +50,7 @@ struct quality {
 
 struct recall;
 struct hybrids;
+struct uncertainty_points;
 
 /* What so many whole days of one unit cost (phases.c), where it was asked last. */
 enum { DAY_COSTS = 256 };
@@ -96,16 +97,18 @@ struct build {
     struct physics_store *store;                    /* of all estimates of this work, shared with plans made of it */
     double work;                                    /* times the work of the store's plan; 0 = its own plan */
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
+    struct uncertainty_points *points; /* of every sample (advice/uncertainty.h), once it is asked for; a re-plan's: of
+                                        * its plan */
     struct recall *recall[KIND_COUNT]; /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
     struct hybrids *hybrids;           /* and where it cut the runs best (offers/option_hybrid.h) */
     int recalls;                       /* enum recall_how */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
-    int n_sized;               /* sizings that were not at hand */
-    int n_searched;            /* build_searched, when its options were there */
-    int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
-    int n_replanned;           /* what plans made of it spent (advice/effort.h) */
-    int n_validate_cut;        /* validations that the budget's share made shorter */
-    int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
+    int n_sized;                        /* sizings that were not at hand */
+    int n_searched;                     /* build_searched, when its options were there */
+    int n_answered, n_sampled;          /* drafts that became options, and those whose spread was sampled */
+    int n_replanned;                    /* what plans made of it spent (advice/effort.h) */
+    int n_validate_cut;                 /* validations that the budget's share made shorter */
+    int n_reckoned; /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
@@ -119,9 +122,9 @@ struct build {
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
     struct unit_price unit_prices[UNIT_PRICES];
-    struct sizing_store *sizings;       /* of all loads of this model, shared with plans made of it */
-    bool lean;                          /* a re-plan inside a plan: fewer candidates, no take-away */
-    bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
+    struct sizing_store *sizings; /* of all loads of this model, shared with plans made of it */
+    bool lean;                    /* a re-plan inside a plan: fewer candidates, no take-away */
+    bool order_only;              /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
     bool scored_feasible;                                    /* they are of feasible options */

@@ -84,7 +84,8 @@ struct fleet fleet_for(const struct serving_constants *k, const struct demand *d
     for (int i = 0; i < 16; i++) {
         double servers = f.replicas * at->batch, offered = rate * at->end_to_end;
         /* Nobody waits longer on average than if everybody had to wait: no need to count servers one by one. */
-        if (at->end_to_end <= slack * (servers - offered) || erlang_wait_within(servers, offered, at->end_to_end, slack))
+        if (at->end_to_end <= slack * (servers - offered) ||
+            erlang_wait_within(servers, offered, at->end_to_end, slack))
             break;
         f.replicas += 1;
     }
