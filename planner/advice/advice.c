@@ -15,9 +15,6 @@ int advice_terms_bind(const struct param_table *params, struct advice_terms *ret
         PARAM_FIELD(struct advice_terms, comm_share, "counter_communication_share"),
         PARAM_FIELD(struct advice_terms, gap_soft, "memory_gap_soft"),
         PARAM_FIELD(struct advice_terms, gap_hard, "memory_gap_hard"),
-        PARAM_FIELD(struct advice_terms, state_bytes_full, "state_bytes_full"),
-        PARAM_FIELD(struct advice_terms, state_bytes_lora, "state_bytes_lora"),
-        PARAM_FIELD(struct advice_terms, state_bytes_qlora, "state_bytes_qlora"),
         PARAM_FIELD(struct advice_terms, container_days, "container_rental_days"),
         PARAM_FIELD(struct advice_terms, budget_contingency, "budget_contingency_share"),
         PARAM_FIELD(struct advice_terms, budget_reserve_most, "budget_reserve_share_max"),
@@ -53,20 +50,6 @@ static const struct draft *cheapest_of(const struct option_list *ranked, enum op
             best = d;
     }
     return best;
-}
-
-double advice_state_gb(const struct advice_terms *t, const struct workload *w)
-{
-    double bytes = t->state_bytes_full;
-    if (w->training.method == METHOD_LORA)
-        bytes = t->state_bytes_lora;
-    if (w->training.method == METHOD_QLORA)
-        bytes = t->state_bytes_qlora;
-    if (!w->training.stated || w->training.method == METHOD_EMBEDDING)
-        bytes = 2;
-    if (w->training.method == METHOD_CUSTOM)
-        return w->training.state_gb;
-    return w->model.params * bytes / 1e9;
 }
 
 /* What pushes towards a cluster and can be read from the workload and the ranked options. */
@@ -130,9 +113,8 @@ static void counter_signs(struct advice *a)
             note_text(note_add(to, "peft_fits"), "method", workload_enum_name(ENUM_METHOD, (int)w->training.method)),
             "gpu", a->single->shape.gpu->name);
     if (!b->trains && b->serves && b->reserve.offer && !a->cluster) {
-        const int node = b->reserve.offer->sku->gpus_per_node, units = b->reserve.units;
         note_num(note_text(note_add(to, "inference_fits"), "gpu", b->reserve.offer->sku->gpu->name), "machines",
-                 b->reserve.by_card ? (units + node - 1) / node : units);
+                 reserve_plan_machines(&b->reserve));
     }
     const double share = a->cluster && a->cluster->estimate ? a->cluster->estimate->training.communication_share : 0;
     const double read = w->measured.stated ? w->measured.comm_share_pct / 100 : 0;
@@ -154,7 +136,7 @@ static void measure_machine(struct advice *a)
         struct shape node = {.gpu = sku->gpu, .gpus_per_node = sku->gpus_per_node, .nodes = 1};
         a->machine_gb = fmax(a->machine_gb, shape_usable_bytes(&node) / 1e9 * sku->gpus_per_node);
     }
-    a->need_gb = advice_state_gb(&a->t, a->b->workload);
+    a->need_gb = a->b->trains ? build_state_bytes(a->b) / 1e9 : 0;
 }
 
 int advice_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)

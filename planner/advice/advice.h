@@ -6,7 +6,6 @@
 
 struct advice_terms {
     double one_card_days, data_wait_share, busy_util_pct, comm_share, gap_soft, gap_hard;
-    double state_bytes_full, state_bytes_lora, state_bytes_qlora; /* per parameter, before activations */
     double container_days; /* shorter rentals go into containers, longer ones on bare metal */
     double budget_contingency, budget_reserve_most;
 };
@@ -21,9 +20,6 @@ struct advice {
     const struct draft *first, *single, *cluster; /* best of all, best of the kind; NULL = none */
     double need_gb, machine_gb; /* weights, gradients and optimizer state against the biggest machine's memory */
 };
-
-/* Weights, gradients and optimizer state of the job, GB, before anything is squeezed. */
-double advice_state_gb(const struct advice_terms *t, const struct workload *w);
 
 /* Steps in their order, the upgrade path, the scheduler and the form of supply into plan->staged_advice. */
 void advice_staged(struct advice *a);

@@ -8,6 +8,11 @@ int reserve_plan_units(const struct reserve_plan *r)
     return r->units + r->batch.units * (r->by_card ? r->batch.cards : 1);
 }
 
+int reserve_plan_machines(const struct reserve_plan *r)
+{
+    return offer_machines(r->offer, r->by_card, reserve_plan_units(r));
+}
+
 double reserve_plan_change(const struct assume *a, const struct reserve_plan *r, double load)
 {
     if (load < 1 && a->load_low < 1)

@@ -65,6 +65,8 @@ struct reserve_plan {
 
 /* Units for the requests that somebody waits for and for those that can wait. */
 int reserve_plan_units(const struct reserve_plan *r);
+/* Whole machines that they take. */
+int reserve_plan_machines(const struct reserve_plan *r);
 
 /* Net amount, minor units, that a load of `load` times the expected one adds or saves; linear between the sized ends.
  */

@@ -185,3 +185,20 @@ int offer_unit_price(const struct trade_day *day, enum price_subject subject, co
     *ret_micros = micros;
     return 0;
 }
+
+int offer_machines(const struct offer *o, bool by_card, int units)
+{
+    const int node = o->sku->gpus_per_node;
+    return by_card ? (units + node - 1) / node : units;
+}
+
+bool offer_line_price(const struct trade_day *day, const struct dedicated_line *line, struct line_price *ret)
+{
+    static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        ret->unit = units[i];
+        if (offer_unit_price(day, SUBJECT_LINE, line->id, NULL, units[i], &ret->price, &ret->micros) == 0)
+            return true;
+    }
+    return false;
+}

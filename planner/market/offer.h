@@ -75,10 +75,21 @@ double offer_card_month(const struct offer *o);
 /* The least that one card costs an hour, spot included; micros. INFINITY: not sold by the hour. */
 double offer_card_hour(const struct offer *o);
 
+/* Whole machines that so many units take: nodes, or cards of a SKU that is sold by the card. */
+int offer_machines(const struct offer *o, bool by_card, int units);
+
 /* A price that is no SKU's (network, storage, egress, line, ...): net of tax, micros of the day's currency. Answers
  * `free_of_charge` rows with 0. -1 when there is none that can be used. */
 int offer_unit_price(const struct trade_day *day, enum price_subject subject, const char *subject_id,
                      const struct provider *provider, enum price_unit unit, const struct price **ret_price,
                      int64_t *ret_micros);
+
+/* What a dedicated line costs a month, by the Mbit/s or whole. false: nobody prices it. */
+struct line_price {
+    const struct price *price;
+    enum price_unit unit;
+    int64_t micros; /* of one unit */
+};
+bool offer_line_price(const struct trade_day *day, const struct dedicated_line *line, struct line_price *ret);
 
 #endif

@@ -66,13 +66,11 @@ static bool has_steps(const struct draft *d, int group)
     return false;
 }
 
-/* Machines of a reserve, and cards in each. */
-static void reserve_machines(const struct reserve_plan *r, int *ret_cards, int *ret_machines)
+/* Cards that a reserve takes of each of its machines. */
+static int reserve_cards(const struct reserve_plan *r)
 {
-    int node = r->offer->sku->gpus_per_node;
-    const int units = reserve_plan_units(r);
-    *ret_cards = !r->by_card ? node : units < node ? units : node;
-    *ret_machines = r->by_card ? (units + *ret_cards - 1) / *ret_cards : units;
+    const int node = r->offer->sku->gpus_per_node, units = reserve_plan_units(r);
+    return r->by_card && units < node ? units : node;
 }
 
 static void answer_supply(const struct draft *d, struct option *o)
@@ -86,9 +84,7 @@ static void answer_supply(const struct draft *d, struct option *o)
     const struct reserve_plan *r = d->reserve;
     if (r == NULL || r->offer == NULL || reserve_plan_units(r) == 0)
         return;
-    int cards, machines;
-    reserve_machines(r, &cards, &machines);
-    add_supply(o, "serve", r->offer, r->by_card, cards, machines, true);
+    add_supply(o, "serve", r->offer, r->by_card, reserve_cards(r), reserve_plan_machines(r), true);
 }
 
 /* What a price is of, as a reader knows it: a team's level is no thing, and traffic has no id. */
@@ -253,8 +249,10 @@ static void answer_title(const struct draft *d, struct option *o)
     o->title = d->title;
     if (o->title.code != NULL)
         return;
-    if (strcmp(g->role, "serve") == 0 && d->reserve != NULL && d->reserve->offer == g->offer)
-        reserve_machines(d->reserve, &cards, &machines);
+    if (strcmp(g->role, "serve") == 0 && d->reserve != NULL && d->reserve->offer == g->offer) {
+        cards = reserve_cards(d->reserve);
+        machines = reserve_plan_machines(d->reserve);
+    }
     struct note *n = &o->title;
     *n = (struct note){.code = TITLES[d->kind], .short_by = NAN};
     note_num(note_num(note_text(n, "gpu", g->offer->sku->gpu->name), "cards", cards), "nodes", machines);

@@ -32,13 +32,7 @@ bool hybrid_pair_of(struct build *b, const struct dedicated_line *line, struct h
         return false;
     if (b->workload->constraints.data_sensitive && !ret->home->data_stays)
         return false;
-    static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
-    for (size_t i = 0; i < 2; i++) {
-        ret->line_unit = units[i];
-        if (!offer_unit_price(&b->day, SUBJECT_LINE, line->id, NULL, units[i], &ret->line_price, &ret->line_micros))
-            return true;
-    }
-    return false;
+    return offer_line_price(&b->day, line, &ret->line_price);
 }
 
 static int train_index(const struct draft *d)
@@ -66,10 +60,10 @@ static void add_line_cost(struct draft *d, const struct hybrid_pair *p)
         return;
     x->basis = EXTRA_PER_MONTH;
     x->item = p->line->id;
-    x->price = p->line_price;
-    x->unit = p->line_unit;
-    x->unit_micros = p->line_micros;
-    x->quantity = p->line_unit == UNIT_MBPS_MONTH ? p->line->gbps * 1000 : 1;
+    x->price = p->line_price.price;
+    x->unit = p->line_price.unit;
+    x->unit_micros = p->line_price.micros;
+    x->quantity = p->line_price.unit == UNIT_MBPS_MONTH ? p->line->gbps * 1000 : 1;
 }
 
 /* The fabric of runs of several nodes at the cloud, where it is not in the price of the node. */

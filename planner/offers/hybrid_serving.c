@@ -87,7 +87,7 @@ static bool exceeds(struct build *b, const struct part *p)
     struct note *n = build_refuse(b, KIND_HYBRID_CLOUD, "more_than_listed");
     if (n->n_args > 0 && n->short_by <= over)
         return true;
-    const int machines = reserve_machines(p->offer, p->by_card, p->units);
+    const int machines = offer_machines(p->offer, p->by_card, p->units);
     n->short_by = over;
     note_num(note_num(note_text(n, "item", p->offer->sku->id), "machines", machines), "listed", machines - over);
     return true;
@@ -144,30 +144,15 @@ static int join(const struct build *b, const struct part *home, const struct par
     return 0;
 }
 
-static const struct price *line_price(struct build *b, const struct dedicated_line *line, int64_t *ret_micros,
-                                      enum price_unit *ret_unit)
-{
-    static const enum price_unit units[] = {UNIT_MBPS_MONTH, UNIT_MONTH};
-    const struct price *price;
-    for (size_t i = 0; i < 2; i++) {
-        *ret_unit = units[i];
-        if (offer_unit_price(&b->day, SUBJECT_LINE, line->id, NULL, units[i], &price, ret_micros) == 0)
-            return price;
-    }
-    return NULL;
-}
-
 static int add_draft(struct build *b, const struct dedicated_line *line, const struct part *home,
                      const struct part *cloud, struct option_list *out)
 {
     struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
     struct reserve_plan *reserve = arena_alloc(b->arena, sizeof *reserve);
-    enum price_unit unit;
-    int64_t micros = 0;
-    const struct price *price = line_price(b, line, &micros, &unit);
+    struct line_price price;
     if (!d || !reserve)
         return -1;
-    if (!price || join(b, home, cloud, reserve))
+    if (!offer_line_price(&b->day, line, &price) || join(b, home, cloud, reserve))
         return 0;
     const int cards = home->by_card ? home->sizing.gpus_per_replica : home->offer->sku->gpus_per_node;
     d->reserve = reserve;
@@ -180,10 +165,10 @@ static int add_draft(struct build *b, const struct dedicated_line *line, const s
     if (!x)
         return -1;
     x->item = line->id;
-    x->price = price;
-    x->unit = unit;
-    x->unit_micros = micros;
-    x->quantity = ceil(b->reserve.months) * (unit == UNIT_MBPS_MONTH ? line->gbps * 1000 : 1);
+    x->price = price.price;
+    x->unit = price.unit;
+    x->unit_micros = price.micros;
+    x->quantity = ceil(b->reserve.months) * (price.unit == UNIT_MBPS_MONTH ? line->gbps * 1000 : 1);
     struct note *n = note_add(&d->reasons, "hybrid_serving_split");
     note_num(note_num(n, "home_replicas", home->sizing.replicas), "burst_replicas", cloud->sizing.replicas);
     note_num(n, "peak_hours", reserve_peak_hours(b, &b->reserve.serving));

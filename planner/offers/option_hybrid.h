@@ -18,9 +18,7 @@ int hybrid_terms_bind(const struct param_table *params, struct hybrid_terms *ret
 struct hybrid_pair {
     const struct dedicated_line *line;
     const struct provider *home, *cloud;
-    const struct price *line_price;
-    int64_t line_micros;
-    enum price_unit line_unit;
+    struct line_price line_price;
     struct hybrid_side local, burst;
     const struct reserve_plan *reserve; /* of the options: at home; NULL = the plan's */
     struct hybrid_terms terms;

@@ -4,13 +4,6 @@
 #include "planner/drafting/extras.h"
 #include "planner/drafting/phases.h"
 
-/* Whole machines that this reserve takes. */
-static int machines_of(const struct reserve_plan *r)
-{
-    const int node = r->offer->sku->gpus_per_node, units = reserve_plan_units(r);
-    return r->by_card ? (units + node - 1) / node : units;
-}
-
 static int add_draft(struct build *b, enum option_kind kind, const struct reserve_plan *r, struct option_list *out)
 {
     struct draft *d = build_draft_new(b, kind);
@@ -55,7 +48,7 @@ int option_serving_build(struct build *b, enum option_kind kind, struct option_l
     }
     for (size_t i = 0; i <= b->n_alternatives; i++) {
         const struct reserve_plan *r = i == 0 ? &b->reserve : &b->alternatives[i - 1];
-        int machines = machines_of(r);
+        const int machines = reserve_plan_machines(r);
         if ((machines > 1) != cluster) {
             refuse_size(b, kind, r, machines);
             continue;

@@ -61,7 +61,7 @@ static int units_of(const struct reserve_best *r)
 
 static int machines_of(const struct reserve_best *r)
 {
-    return reserve_machines(r->offer, r->by_card, units_of(r));
+    return offer_machines(r->offer, r->by_card, units_of(r));
 }
 
 static int cards_of(const struct reserve_best *r)

@@ -96,16 +96,10 @@ int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, in
     return bill_sum(bill, ret_net, ret_tax);
 }
 
-int reserve_machines(const struct offer *o, bool by_card, int units)
-{
-    const int node = o->sku->gpus_per_node;
-    return by_card ? (units + node - 1) / node : units;
-}
-
 int reserve_over(const struct offer *o, bool by_card, int units)
 {
     const int listed = o->sku->max_nodes > 1 ? o->sku->max_nodes : 1;
-    const int machines = reserve_machines(o, by_card, units);
+    const int machines = offer_machines(o, by_card, units);
     return machines > listed ? machines - listed : 0;
 }
 

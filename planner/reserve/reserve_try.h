@@ -25,8 +25,7 @@ struct reserve_best {
 /* Machines that the supplier lists are better than machines to ask for, the fewer the better; then the cheaper. */
 bool reserve_better(const struct reserve_best *a, const struct reserve_best *b);
 
-/* Whole machines that so many units take, and how many of them are more than the supplier lists. */
-int reserve_machines(const struct offer *o, bool by_card, int units);
+/* Of the machines that so many units take, those beyond what the supplier lists. */
 int reserve_over(const struct offer *o, bool by_card, int units);
 
 /* Days of the reserve and hours of each, for the base and for what the peak adds. */

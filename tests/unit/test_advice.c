@@ -222,9 +222,10 @@ Test(advice, memory_gap_soft_and_memory_gap_hard)
         w.training.method = METHOD_FULL_FINETUNE;
         w.model.params = w.model.active_params = cases[i].billions * 1e9;
         const struct shape node = {.gpu = catalog_gpu(market, "a100-sxm4-80g"), .gpus_per_node = 8, .nodes = 1};
-        const double machine_gb = 8 * shape_usable_bytes(&node) / 1e9, ratio = advice_state_gb(&t, &w) / machine_gb;
         struct plan plan = {0};
-        struct build b = {.workload = &w, .arena = arena};
+        struct build b = {
+            .workload = &w, .training = w.training, .params = market->params, .trains = true, .arena = arena};
+        const double machine_gb = 8 * shape_usable_bytes(&node) / 1e9, ratio = build_state_bytes(&b) / 1e9 / machine_gb;
         struct option_list none = {0};
         note_list_init(&plan.staged_advice, arena);
         struct advice a = {
