@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "planner/advice/effort.h"
 #include "planner/advice/rank.h"
 #include "planner/offers/answer.h"
 #include "planner/offers/kinds.h"
@@ -37,10 +38,23 @@ static int keep_drafted(struct build *b, const struct option_list *l, struct err
     return 0;
 }
 
+/* Kind by kind, so that what each takes is known. */
+static int draft_kinds(struct build *b, unsigned kinds, struct option_list *l, struct err *err)
+{
+    for (int k = 0; k < KIND_COUNT; k++) {
+        const int searched = build_searched(b), effort = effort_of_contest(b, 0);
+        if (kinds_build(b, kinds & 1u << k, l, err) != 0)
+            return -1;
+        b->kind_work[k] = effort_of_contest(b, 0) - effort;
+        b->kind_searched[k] = build_searched(b) - searched;
+    }
+    return 0;
+}
+
 static int draft_all(struct build *b, unsigned kinds, struct option_list *l, struct err *err)
 {
-    if (kinds_build(b, kinds & ~b->kinds_alike, l, err) != 0 ||
-        take_alike(b, kinds & b->kinds_alike, l, err) != 0 || (!b->order_only && keep_drafted(b, l, err) != 0))
+    if (draft_kinds(b, kinds & ~b->kinds_alike, l, err) != 0 || take_alike(b, kinds & b->kinds_alike, l, err) != 0 ||
+        (!b->order_only && keep_drafted(b, l, err) != 0))
         return -1;
     rank_prune(b, l);
     return 0;

@@ -25,6 +25,7 @@ struct more {
     int64_t read;         /* what the last plan's nearest option asks; 0 = it does not say */
     struct relaxed found; /* of `enough` */
     struct changing c;    /* of `enough` */
+    bool gave_up;         /* no effort is left */
 };
 
 static int64_t more_budget(const struct more *m, int64_t steps)
@@ -55,6 +56,9 @@ static int try_more(struct more *m, int64_t steps)
     if (relaxing_plan(m->s, m->w, 1u << m->kind, found) != 0)
         return -1;
     const struct relaxed *f = &found[m->kind];
+    m->gave_up = f->unplanned;
+    if (m->gave_up)
+        return 0;
     m->read = m->money ? (f->high > 0 ? steps_to_budget(b, f->high) : 0)
                        : (f->confident_days > 0 ? steps_to_days(b, f->confident_days) : 0);
     if (!f->feasible) {
@@ -85,6 +89,8 @@ static int find_least(struct more *m, int64_t guess, int64_t most)
     for (int tries = 0; tries < TRIES_MAX && next <= most; tries++, stride *= 2) {
         if (try_more(m, next) != 0)
             return -1;
+        if (m->gave_up)
+            break;
         if (m->enough > 0 && m->enough - m->too_few <= 1)
             return 0;
         next = next_try(m, stride);

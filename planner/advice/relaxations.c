@@ -8,11 +8,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/effort.h"
 #include "planner/advice/follow.h"
 #include "planner/advice/relaxing.h"
 #include "planner/market/market_index.h"
 
-enum { PER_KIND_MAX = 2, PER_KIND_MAX_NOTHING = 4, SPOT_SKUS_MAX = 32, SCRATCH_BYTES = 64 << 20 };
+enum {
+    PER_KIND_MAX = 2,
+    PER_KIND_MAX_NOTHING = 4,
+    SHARE_FEASIBLE = 2, /* of what a plan may still cost, one part: turning points take the rest */
+    SPOT_SKUS_MAX = 32,
+    SCRATCH_BYTES = 64 << 20
+};
 
 /* A kind that has nothing feasible. */
 struct stuck {
@@ -120,13 +127,34 @@ static unsigned feasible_of(const struct relaxed found[KIND_COUNT], unsigned kin
     return feasible;
 }
 
+/* Where any card may be taken, which one is looked for in a few first: what is told is planned with that one alone. */
+static int plan_change(struct search *s, const struct changing *c, unsigned kinds, struct relaxed found[KIND_COUNT])
+{
+    struct relaxed again[KIND_COUNT];
+    unsigned missed = 0;
+    if (c->n > 0)
+        return relaxing_plan(&s->r, c->w, kinds, found);
+    if (relaxing_look(&s->r, c->w, kinds, found) != 0)
+        return -1;
+    for (int k = 0; k < KIND_COUNT; k++)
+        missed |= (kinds & 1u << k) && !found[k].feasible && !found[k].unplanned ? 1u << k : 0;
+    if (missed == 0)
+        return 0;
+    if (relaxing_plan(&s->r, c->w, missed, again) != 0)
+        return -1;
+    for (int k = 0; k < KIND_COUNT; k++)
+        if ((missed & 1u << k) && !again[k].unplanned)
+            found[k] = again[k];
+    return 0;
+}
+
 /* One changed request, planned again for the kinds of the mask that are stuck. */
 static int try_change(struct search *s, const struct attempt *a, struct changing *c, unsigned kinds)
 {
     struct relaxed found[KIND_COUNT];
-    if (relaxing_plan(&s->r, c->w, kinds, found) != 0)
-        return -1;
     const bool any_card = c->n == 0;
+    if (plan_change(s, c, kinds, found) != 0)
+        return -1;
     unsigned left = any_card ? kinds & ~feasible_of(found, kinds) : kinds;
     for (int k = 0; k < KIND_COUNT; k++)
         if ((left & 1u << k) && take_found(s, a, c, (enum option_kind)k, &found[k]) != 0)
@@ -423,6 +451,8 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
         return 0;
     s.saving_least = saving->value;
     s.per_kind = s.r.lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
+    const int spent = effort_of_plan(b, b->n_searched);
+    s.r.effort_most = s.r.lean ? spent + (EFFORT_MAX - spent) / SHARE_FEASIBLE : EFFORT_MAX;
     s.r.scratch = arena_new(SCRATCH_BYTES);
     if (!s.r.scratch)
         return err_set(err, ERR_NOMEM, "no room to plan again");

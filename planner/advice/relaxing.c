@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/advice/effort.h"
+
 struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, const char *code, const char *text,
                                 const struct relaxed_option *o, bool exact)
 {
@@ -49,18 +51,34 @@ static void take(struct relaxed *r, const struct draft *d)
         r->confident_days = o->finish.confident_days;
 }
 
-int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
+static int plan_again(struct relaxing *s, const struct workload *w, unsigned kinds, bool lean,
+                      struct relaxed ret[KIND_COUNT])
 {
-    const bool lean = s->lean && !replan_same_physics(s->b, w);
-    const struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
+    struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
     struct replan r;
+    const int left = s->effort_most - effort_of_plan(s->b, s->b->n_searched), foreseen = replan_foreseen(s->b, &ask);
     for (int k = 0; k < KIND_COUNT; k++)
-        ret[k] = (struct relaxed){.exact = !lean};
+        ret[k] = (struct relaxed){.unplanned = foreseen > left};
+    if (foreseen > left)
+        return 0;
+    ask.search_most = left;
     arena_reset(s->scratch);
     if (replan_make(s->b, &ask, s->scratch, &r, s->err) != 0)
         return s->err->code == ERR_NOMEM ? -1 : 0;
     s->b->n_replanned += r.effort;
     for (size_t i = 0; i < r.n_all; i++)
         take(&ret[r.all[i]->kind], r.all[i]);
+    for (int k = 0; k < KIND_COUNT; k++)
+        ret[k].exact = !ask.lean && !r.cut_short;
     return 0;
+}
+
+int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
+{
+    return plan_again(s, w, kinds, s->lean && !replan_same_physics(s->b, w), ret);
+}
+
+int relaxing_look(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
+{
+    return plan_again(s, w, kinds, true, ret);
 }

@@ -12,7 +12,8 @@ struct relaxing {
     struct plan *plan;
     struct arena *scratch; /* of one re-plan at a time */
     struct err *err;
-    bool lean; /* something is feasible: what is not matters less, where physics has to be asked again */
+    int effort_most; /* of the whole plan (effort.h): what would go beyond it is not planned */
+    bool lean;       /* something is feasible: what is not matters less, where physics has to be asked again */
 };
 
 /* One option that a changed request has. */
@@ -25,6 +26,7 @@ struct relaxed_option {
 /* What a changed request comes to for one kind. */
 struct relaxed {
     bool feasible, exact;
+    bool unplanned;                        /* for want of effort */
     struct relaxed_option first, cheapest; /* cheapest: of the feasible ones */
     /* What the nearest of its options asks of one limit where it keeps the other; 0 = not known. */
     int64_t high;          /* minor units */
@@ -34,6 +36,9 @@ struct relaxed {
 /* The changed request planned again for the kinds of the mask (1 << enum option_kind); ret: by kind. -1: no memory; a
  * change that physics refuses is no way out. */
 int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT]);
+
+/* The same, less widely: what it finds can be had. */
+int relaxing_look(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT]);
 
 /* A record at the end of the list, its words begun with cost and date; NULL: no memory. */
 struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, const char *code, const char *text,

@@ -155,6 +155,29 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     return 0;
 }
 
+/* The budget's drafts are at hand, and a later deadline's nearly so. */
+static bool limits_alone(const struct build *b, const struct workload *w)
+{
+    struct workload same = *w;
+    same.constraints.deadline_on = b->workload->constraints.deadline_on;
+    same.constraints.budget_minor = b->workload->constraints.budget_minor;
+    memcpy(same.constraints.budget_currency, b->workload->constraints.budget_currency,
+           sizeof same.constraints.budget_currency);
+    return memcmp(&same, b->workload, sizeof same) == 0;
+}
+
+int replan_foreseen(const struct build *b, const struct replan_ask *ask)
+{
+    enum { OPTIONS = 3, AT_HAND = 4 }; /* of a kind; what is left to reckon where most of it is at hand */
+    const bool same = replan_same_physics(b, ask->workload), limits = limits_alone(b, ask->workload);
+    int effort = same_load(b->workload, ask->workload) ? 0 : effort_of_reserve(b);
+    for (int k = 0; k < KIND_COUNT; k++)
+        if (ask->kinds & 1u << k)
+            effort += (limits ? b->kind_work[k] / AT_HAND : b->kind_work[k]) + effort_of_options(OPTIONS) +
+                      (same ? 0 : effort_of_search(b, b->kind_searched[k]) / (ask->lean ? 2 : 1));
+    return effort;
+}
+
 int replan_make(const struct build *b, const struct replan_ask *ask, struct arena *arena, struct replan *ret,
                 struct err *err)
 {
@@ -167,12 +190,15 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     if (build_init_like(b, child, &q, arena, err) != 0 || take_over(b, ask, child, err) != 0)
         return -1;
     const int searched = build_searched(child);
+    if (ask->search_most > 0)
+        child->searched_most = searched + effort_buys_search(child, ask->search_most);
     if (child->trains && child->reserve.missing) /* whoever trains pays for the service too: nothing can be priced */
         return ret->effort = effort_of_contest(child, 0), 0;
     struct draft *d = NULL;
     if (ask->near ? contest_leader(child, ask->kinds, &d, err) != 0 : contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
     ret->effort = effort_of_contest(child, build_searched(child) - searched);
+    ret->cut_short = child->cut_short;
     if (!ask->near && c.list.n > 0) {
         d = c.list.items[0];
         ret->all = c.list.items;

@@ -13,12 +13,7 @@
 #include "planner/advice/follow.h"
 #include "planner/advice/levers.h"
 
-enum {
-    WALKS_MAX = 2 * LEVERS_MAX,
-    EFFORT_MAX = 2760, /* of the whole plan */
-    STEPS = 25,
-    SCRATCH_BYTES = 64 << 20
-};
+enum { WALKS_MAX = 2 * LEVERS_MAX, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
 
 /* A lead of the score that no quarter's change of one input was seen to overcome where the model sees no turn. */
 static const double SAFE_LEAD = 0.06;

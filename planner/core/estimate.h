@@ -38,6 +38,7 @@ struct training_estimate {
     double checkpoint_interval_h; /* the best for what writing one costs and what a failure loses; 0 = not known */
     enum precision precision;     /* what the card runs, which may not be what was asked */
     double host_memory_gb;        /* needed per node */
+    int layouts_tried;            /* until this one was chosen: what the estimate cost to find */
 };
 
 struct serving_estimate {

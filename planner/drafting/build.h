@@ -97,11 +97,11 @@ struct build {
     struct physics_store *store;                    /* of all estimates of this work, shared with plans made of it */
     double work;                                    /* times the work of the store's plan; 0 = its own plan */
     int n_physics, n_sizings;                       /* estimates and sizings computed so far */
-    struct uncertainty_points *points; /* of every sample (advice/uncertainty.h), once it is asked for; a re-plan's: of
-                                        * its plan */
-    struct recall *recall[KIND_COUNT]; /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
-    struct hybrids *hybrids;           /* and where it cut the runs best (offers/option_hybrid.h) */
-    int recalls;                       /* enum recall_how */
+    struct uncertainty_points *points;  /* of every sample (advice/uncertainty.h), once it is asked for; a re-plan's: of
+                                         * its plan */
+    struct recall *recall[KIND_COUNT];  /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
+    struct hybrids *hybrids;            /* and where it cut the runs best (offers/option_hybrid.h) */
+    int recalls;                        /* enum recall_how */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
     int n_sized;                        /* sizings that were not at hand */
     int n_searched;                     /* build_searched, when its options were there */
@@ -123,8 +123,12 @@ struct build {
     struct day_cost day_costs[DAY_COSTS];
     struct unit_price unit_prices[UNIT_PRICES];
     struct sizing_store *sizings; /* of all loads of this model, shared with plans made of it */
-    bool lean;                    /* a re-plan inside a plan: fewer candidates, no take-away */
-    bool order_only;              /* a re-plan of which only the order is asked: what no limit needs is not sampled */
+    int searched_most;            /* a re-plan's: build_searched at which it takes no further card; 0 = no bound */
+    bool cut_short;               /* by that bound: what it finds can be had, a full plan may find better */
+    int kind_work[KIND_COUNT], kind_searched[KIND_COUNT]; /* what each kind took to draft (advice/effort.h), but for its
+                                                           * physics, and what that searched */
+    bool lean;                                            /* a re-plan inside a plan: fewer candidates, no take-away */
+    bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
     bool scored_feasible;                                    /* they are of feasible options */
@@ -145,9 +149,12 @@ int build_init_like(const struct build *from, struct build *b, const struct plan
  * ERR_UNSUPPORTED, ERR_NOMEM). Check ->fits. */
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err);
 
-/* How much physics was searched for the plan and for those made of it for the same work: two for an estimate and one
- * for each doubling of its cards. */
+/* How much physics was searched for the plan and for those made of it for the same work: layouts that were tried, and
+ * a few for each estimate. */
 int build_searched(const struct build *b);
+
+/* Has a re-plan searched as much as it may? Then it takes no further card, and is cut short. */
+bool build_spent(struct build *b);
 
 /* What `from` has reckoned is at hand in `to`, slowed as to->slowdown says; for the same job on any amount of work:
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */

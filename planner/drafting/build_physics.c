@@ -5,6 +5,8 @@
  */
 #include "planner/drafting/build.h"
 
+enum { ESTIMATED = 4 }; /* what an estimate costs besides its layouts, in layouts */
+
 struct physics_store {
     const struct build *of; /* whose work it is, and whose arena it lives in */
     struct physics_entry *entries[PHYSICS_BUCKETS];
@@ -75,15 +77,6 @@ static int insert(struct physics_entry **head, const struct shape *shape, const 
     return 0;
 }
 
-/* The more cards, the more ways to cut the work. */
-static int search_of(const struct shape *s)
-{
-    int doublings = 0;
-    for (int cards = s->gpus_per_node * s->nodes; cards > 1; cards /= 2)
-        doublings++;
-    return 2 + doublings;
-}
-
 /* Of the work as the store's plan has it, on the card as it is. */
 static const struct estimate *stored(struct physics_store *s, const struct shape *shape, struct err *err)
 {
@@ -98,13 +91,19 @@ static const struct estimate *stored(struct physics_store *s, const struct shape
     }
     if (estimate_work(s->of, shape, estimate, err) != 0 || insert(head, shape, estimate, s->of->arena, err) != 0)
         return NULL;
-    s->searched += search_of(shape);
+    s->searched += ESTIMATED + estimate->training.layouts_tried;
     return estimate;
 }
 
 int build_searched(const struct build *b)
 {
     return b->store != NULL ? b->store->searched : 0;
+}
+
+bool build_spent(struct build *b)
+{
+    b->cut_short |= b->searched_most > 0 && build_searched(b) > b->searched_most;
+    return b->cut_short;
 }
 
 static struct physics_store *store_of(struct build *b)

@@ -92,7 +92,7 @@ int walk_cards(struct walk *w, const struct walk_rules *r)
     if (y.before != NULL)
         recall_promising(b, y.before, y.again);
     const size_t n = guesses_of(w, &y, guesses);
-    for (size_t i = 0; i < n && has_room(w, &y, physics); i++) {
+    for (size_t i = 0; i < n && has_room(w, &y, physics) && !build_spent(b); i++) {
         bool useful = false;
         if (guess_dominated(&guesses[i], y.useful, (size_t)y.n_useful))
             continue;
