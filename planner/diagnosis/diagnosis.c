@@ -42,6 +42,10 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     read_smi_columns(text, cards);
     memcpy(text, clean, size);
     read_amd_smi(text, cards);
+    if (cards->n == 0 && cards->unknown.reading.samples == 0) {
+        memcpy(text, clean, size);
+        read_smi_words(text, cards);
+    }
     memcpy(text, clean, size);
     if (!d->topology.read)
         read_topo(text, arena, &d->topology);

@@ -81,6 +81,9 @@ size_t log_key_at_least(int key);
 enum log_rank { LOG_EXACT = 0, LOG_PARTLY, LOG_SMOOTHED };
 enum log_rank log_key_rank(int key);
 
+/* Seconds in the unit of time that stands at p, and nothing more to the word; 0 when none. */
+double log_unit_at(const char *p);
+
 /* The key whose word these n bytes are, maybe with a unit ("step_time (ms)", "iter_time_s"); -1 when none. */
 int log_key_named(const char *name, size_t n, double *ret_unit_s);
 

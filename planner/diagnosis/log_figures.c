@@ -72,7 +72,8 @@ static double rate_before(const char *line, const char *const *units, size_t n)
         for (const char *unit = line; (unit = text_seek(unit, units[i])) != NULL; unit++) {
             const char *end = unit, *start, *behind = unit + strlen(units[i]);
             behind += text_starts(behind, "ec") ? strlen("ec") : text_starts(behind, "econd") ? strlen("econd") : 0;
-            if (*behind == '/' || text_starts(behind, " per gpu") || text_is_alnum(*behind))
+            bool named = *behind != '\0' && strchr(":=", *behind) != NULL; /* "img/s: 1203.1": it stands behind */
+            if (*behind == '/' || text_starts(behind, " per gpu") || text_is_alnum(*behind) || named)
                 continue;
             while (end > line && text_is_blank(end[-1]))
                 end--;
@@ -107,6 +108,8 @@ static void take_rates(struct log *l, const char *line)
                             "interval_tokens_per_second_per_device", "train_per_sec_per_gpu"),
                       &rest);
     v = thousands(v, rest);
+    if (!isfinite(v))
+        v = rate_before(line, WORDS("tokens/s/gpu", "tokens/sec/gpu", "tok/s/gpu", "tokens/s/device"));
     double share = in_brackets_per_gpu(rest);
     if (isfinite(share)) /* "tps 8123.10(1015.39/gpu)": the first is of all */
         keep(&s->tokens_per_s, v);
@@ -126,7 +129,7 @@ static void take_rates(struct log *l, const char *line)
     v = figure(line,
                WORDS("runningavgsamplespersec", "samples per second", "samples_per_second", "samples/sec", "samples/s",
                      "train_samples_per_second", "interval_samples_per_second", "throughput/samples_per_sec",
-                     "images/sec", "examples/sec"),
+                     "images/sec", "examples/sec", "img/s", "imgs/s", "images/s"),
                &rest);
     if (text_seek_word(line, "total img/sec on") != NULL) /* Horovod: "on 8 GPU(s): 2487.2" */
         v = figure(line, WORDS("gpu(s)"), &rest);
@@ -159,6 +162,8 @@ static void take_memory(struct log *l, const char *line)
                      "max_memory_allocated", "max cuda memory usage", "gpu memory usage while training", "memory(gib)'",
                      "memory(gib)", "memory usage", "memory", "mem"),
                &rest);
+    if (text_seek(line, "platform") != NULL && text_seek(line, "max memory:") != NULL)
+        return; /* Unsloth's greeting: how much the card has */
     const char *column = yolo_memory(line);
     if (column != NULL && text_number(&column, &v))
         rest = column;

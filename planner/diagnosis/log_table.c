@@ -39,6 +39,16 @@ static const char *first_cell(const char *line, char separator)
     return separator == '|' && *p == '|' ? p + 1 : p;
 }
 
+/* The key a column's name means: also behind the run's and the group's name ("run-1 - perf/step_time"). */
+static int key_of(const char *cell, size_t n, double *ret_unit_s)
+{
+    int key = log_key_named(cell, n, ret_unit_s);
+    for (size_t i = n; i > 0 && key < 0; i--)
+        if (cell[i - 1] == '/' || (i > 2 && strncmp(cell + i - 3, " - ", 3) == 0))
+            return log_key_named(cell + i, n - i, ret_unit_s);
+    return key;
+}
+
 /* A line of names, one of which is an iteration time's. */
 static bool take_heading(struct log *l, const char *line)
 {
@@ -48,7 +58,7 @@ static bool take_heading(struct log *l, const char *line)
     size_t n;
     while (found.columns < COLUMNS_MAX && next_cell(&p, separator, &cell, &n)) {
         double unit_s;
-        int key = log_key_named(cell, n, &unit_s);
+        int key = key_of(cell, n, &unit_s);
         if (n > 0 && (text_is_digit(*cell) || memchr(cell, ':', n) != NULL || memchr(cell, '=', n) != NULL))
             return false;
         if (key >= 0 && found.key < 0) {
@@ -107,6 +117,34 @@ static const char *list_start(struct log *l, const char *line)
     return NULL;
 }
 
+#define TYPED_LEAST 4 /* fewer times behind a word are no list */
+
+/* "耗时：1.21s 1.19s 1.22s 1.20s": as somebody typed or copied them out of a chart, each with its unit. */
+static bool take_typed(struct log *l, const char *line)
+{
+    static const char *const words[] = {"耗时", "用时", "时间", "times", "step time", "iteration time"};
+    const int key = log_key_named("iteration_time", strlen("iteration_time"), &(double){0});
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *p = text_seek(line, words[i]);
+        if (p == NULL)
+            continue;
+        p += strcspn(p, "0123456789");
+        const size_t before = l->times.n;
+        double v, unit_s;
+        while (text_number(&p, &v) && (unit_s = log_unit_at(text_skip_blanks(p))) > 0) {
+            add_time(l, key, v * unit_s, NAN);
+            p = text_skip_blanks(p);
+            while (*p != '\0' && !text_is_digit(*p) && strchr(" \t,;/", *p) == NULL)
+                p++;
+            p += strspn(p, " \t,;/");
+        }
+        if (l->times.n - before >= TYPED_LEAST)
+            return true;
+        l->times.n = before;
+    }
+    return false;
+}
+
 bool log_take_table(struct log *l, const char *line)
 {
     const char *p = l->in_list ? line : list_start(l, line);
@@ -119,7 +157,7 @@ bool log_take_table(struct log *l, const char *line)
         l->in_list = *p == '\0';
         return true;
     }
-    if (take_heading(l, line))
+    if (take_heading(l, line) || take_typed(l, line))
         return true;
     if (l->table.columns > 0)
         take_row(l, line);

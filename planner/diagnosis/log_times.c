@@ -20,6 +20,7 @@ enum form {
     BEFORE,      /* "0.013 sec/batch" */
     RATE_BEFORE, /* "14.19it/s" */
     RATE,        /* "steps_per_second: 0.5" */
+    NUMBERED,    /* "step 12: 980ms": right behind the step's number, with its unit */
     PARTS        /* "time (ms) | fwd: 401.2 | bwd: 603.1 | step: 95.0": the sum */
 };
 
@@ -110,6 +111,10 @@ static const struct key {
     {"迭代时间", AFTER, S, NULL, EXACT},
     {"耗时", AFTER_UNIT, S, NULL, PROSE},
     {"用时", AFTER_UNIT, S, NULL, PROSE},
+    {"step", NUMBERED, S, NULL, PROSE}, /* loops of one's own */
+    {"iter", NUMBERED, S, NULL, PROSE},
+    {"iteration", NUMBERED, S, NULL, PROSE},
+    {"第", NUMBERED, S, NULL, PROSE},
     {"took", AFTER_UNIT, S, "step", PROSE},
     {"took", AFTER_UNIT, S, "iter", PROSE},
     {"elapsed", AFTER_UNIT, S, "step", PROSE},
@@ -150,7 +155,7 @@ enum log_rank log_key_rank(int key)
 }
 
 /* "ms", "s", "sec", "us" at p, and nothing more to the word: seconds; 0 when none. */
-static double unit_at(const char *p)
+double log_unit_at(const char *p)
 {
     static const struct {
         const char *name;
@@ -178,7 +183,7 @@ int log_key_named(const char *name, size_t n, double *ret_unit_s)
         *ret_unit_s = KEYS[i].unit_s;
         if (left == 0)
             return (int)i;
-        double unit = unit_at(rest);
+        double unit = log_unit_at(rest);
         if (unit > 0 && left <= strlen("seconds)")) {
             *ret_unit_s = unit;
             return (int)i;
@@ -202,14 +207,14 @@ static const char *to_number(const char *p, double *unit)
 {
     for (int steps = 0; steps < 40; steps++) {
         if (*p == '(' || *p == '[') {
-            double named = unit_at(p + 1);
+            double named = log_unit_at(p + 1);
             const char *close = strpbrk(p, ")]");
             if (named <= 0 || close == NULL || close - p > 14)
                 return *p == '[' ? p + 1 : NULL;
             *unit = named;
             p = close + 1;
-        } else if (text_starts(p, " in ") && unit_at(p + 4) > 0) {
-            *unit = unit_at(p + 4);
+        } else if (text_starts(p, " in ") && log_unit_at(p + 4) > 0) {
+            *unit = log_unit_at(p + 4);
             p += strcspn(p + 4, ":= ") + 4;
         } else if (filler(p) > 0) {
             p += filler(p);
@@ -233,7 +238,7 @@ static double value_after(const struct key *k, const char *p)
         p++;
     }
     const char *behind = text_skip_blanks(p);
-    double printed = unit_at(behind) > 0 ? unit_at(behind) : unit; /* behind the number, or named before it */
+    double printed = log_unit_at(behind) > 0 ? log_unit_at(behind) : unit; /* behind the number, or named before it */
     unit = k->unit_s;
     switch (k->form) {
     case RATE:
@@ -247,11 +252,30 @@ static double value_after(const struct key *k, const char *p)
         return printed > 0 ? v * printed : NAN;
     case AFTER:
     case BEFORE:
+    case NUMBERED:
     case PARTS:
     case RATE_BEFORE:
         break;
     }
     return v * (printed > 0 ? printed : unit);
+}
+
+/* "step 12: 980ms", "第 3 步：1.2 秒"; `p` is behind the word. */
+static double value_numbered(const char *p)
+{
+    static const char *const said[] = {"步", "次迭代", "次"};
+    int step, steps;
+    double v;
+    p = text_skip_blanks(p);
+    if (!text_int(&p, &step) || (*p == '/' && (p++, !text_int(&p, &steps))))
+        return NAN;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (text_starts(text_skip_blanks(p), said[i]))
+            p = text_skip_blanks(p) + strlen(said[i]);
+    if (!text_is_blank(*p) && *p != ':' && *p != ',' && *p != '=')
+        return NAN;
+    p += strspn(p, " \t:,=-");
+    return text_number(&p, &v) && log_unit_at(text_skip_blanks(p)) > 0 ? v * log_unit_at(text_skip_blanks(p)) : NAN;
 }
 
 /* "0.013 sec/batch", "120ms/step": the number that ends where the unit begins. */
@@ -319,7 +343,10 @@ static double find_value(const struct key *k, const char *line)
             return NAN;
         if (!stands_before(k) && is_of_run(line, p))
             continue;
-        double v = stands_before(k) ? value_before(k, line, p) : value_after(k, p + strlen(k->word));
+        const char *behind = p + strlen(k->word);
+        double v = stands_before(k)      ? value_before(k, line, p)
+                   : k->form == NUMBERED ? value_numbered(behind)
+                                         : value_after(k, behind);
         if (isfinite(v) && v > 0 && v < LONGEST_S)
             return v;
     }

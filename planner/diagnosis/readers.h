@@ -28,6 +28,9 @@ void read_amd_smi(char *text, struct cards *cards);
 /* The table of `npu-smi info`. */
 void read_npu_smi(char *text, struct cards *cards);
 
+/* Figures of cards that somebody typed. After all readers of tools: only where none of them found a card. */
+void read_smi_words(char *text, struct cards *cards);
+
 /* `nvidia-smi --query-gpu=... --format=csv[,noheader][,nounits]`. */
 void read_smi_csv(char *text, struct cards *cards);
 
