@@ -975,7 +975,7 @@ Test(golden, own_hardware)
 Test(golden, own_hardware_is_stated_wherever_a_price_is_known, .timeout = 120)
 {
     const struct catalog *c = client_catalog();
-    int stated = 0;
+    int stated = 0, apart = 0;
     for (size_t i = 0; i < c->n_purchases; i++) {
         char workload[1024];
         const char *gpu = c->purchases[i].gpu->id;
@@ -995,10 +995,16 @@ Test(golden, own_hardware_is_stated_wherever_a_price_is_known, .timeout = 120)
             cr_expect(json_is_number(json_object_get(own, "break_even_utilisation")) ||
                           has_code(notes, "own_never_cheaper"),
                       "%s: nothing says where it turns", gpu);
+            cr_expect(has_code(notes, "own_rent_hour") || has_code(notes, "own_rent_month") ||
+                          has_code(notes, "own_rent_year"),
+                      "%s: nothing says what the rent is", gpu);
+            apart += has_code(notes, "own_dates_apart");
+            cr_expect(strncmp(gpu, "h800", 4) != 0 || has_code(notes, "own_dates_apart"), "bought in 2024: %s", gpu);
         }
         json_decref(p);
     }
     cr_expect_geq(stated, 16, "%d cards", stated);
+    cr_expect(apart > 0 && apart < stated, "%d of %d are of two markets", apart, stated);
 }
 
 /* A day before the newest price of the seed finds local offers too; what was seen later is not known on it. */
