@@ -15,9 +15,6 @@
 
 enum { WALKS_MAX = 2 * LEVERS_MAX, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
 
-/* A lead of the score that no quarter's change of one input was seen to overcome where the model sees no turn. */
-static const double SAFE_LEAD = 0.06;
-
 /* One side of one input: steps 1 .. n from what it is now. */
 struct walk {
     const struct lever *lever;
@@ -141,12 +138,10 @@ static void add_walks(struct sweep *s, const struct lever *l)
     }
 }
 
-/* How soon a walk is worth a re-plan: what turns nearest, then what leads least; INFINITY: never. */
+/* How soon a walk is worth a re-plan: what turns nearest, then what leads least. */
 static double order_of(const struct walk *w)
 {
-    if (w->foreseen > 0)
-        return w->foreseen * w->unit;
-    return w->margin < SAFE_LEAD && !w->lever->expensive ? LEVER_REACH + fmax(0, w->margin) : INFINITY;
+    return w->foreseen > 0 ? w->foreseen * w->unit : LEVER_REACH + fmax(0, w->margin);
 }
 
 static int pursue_all(struct sweep *s, int tries)
@@ -155,11 +150,8 @@ static int pursue_all(struct sweep *s, int tries)
     for (size_t round = 0; round < s->n; round++) {
         size_t best = s->n;
         for (size_t i = 0; i < s->n; i++)
-            if (!done[i] && isfinite(order_of(&s->walks[i])) &&
-                (best == s->n || order_of(&s->walks[i]) < order_of(&s->walks[best])))
+            if (!done[i] && (best == s->n || order_of(&s->walks[i]) < order_of(&s->walks[best])))
                 best = i;
-        if (best == s->n)
-            return 0;
         done[best] = true;
         if (pursue(s, &s->walks[best], tries) != 0)
             return -1;
