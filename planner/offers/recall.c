@@ -199,7 +199,8 @@ static struct outlook outlook_of(const struct build *b, const struct recalled *e
 enum { BY_LIMITS, BY_SCORE, BY_COST, BY_TIME, ORDERS };
 
 /* How many lead by each. */
-static const int leading[ORDERS] = {6, 4, 3, 3};
+enum { LEADING_MAX = 6 };
+static const int leading[ORDERS] = {LEADING_MAX, 4, 3, 3};
 
 struct promise {
     double by[ORDERS];
@@ -207,18 +208,21 @@ struct promise {
     bool roomy;
 };
 
+/* The first few in this order, in one pass. */
 static void take_best(const struct promise *p, size_t n, int order, int most, bool *again)
 {
-    bool taken[RECALLED_MAX] = {false};
-    for (int round = 0; round < most; round++) {
-        size_t best = n;
-        for (size_t i = 0; i < n; i++)
-            if (!taken[i] && p[i].gpu != NULL && (best == n || p[i].by[order] > p[best].by[order]))
-                best = i;
-        if (best == n)
-            return;
-        taken[best] = again[best] = true;
+    size_t best[LEADING_MAX];
+    int found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].gpu == NULL || (found == most && !(p[i].by[order] > p[best[found - 1]].by[order])))
+            continue;
+        int at = found < most ? found++ : found - 1;
+        for (; at > 0 && p[i].by[order] > p[best[at - 1]].by[order]; at--)
+            best[at] = best[at - 1];
+        best[at] = i;
     }
+    for (int k = 0; k < found; k++)
+        again[best[k]] = true;
 }
 
 /* The best of every class of cards, and the best that moves nothing to the host. */
