@@ -268,7 +268,10 @@ static bool share_runs(struct changing *c)
         return false;
     if (c->b->training.runs < 2)
         halve_work(c);
-    t->parallel_runs = t->parallel_runs > 1 ? t->parallel_runs : 0;
+    if (t->parallel_runs == 1) { /* as many as the sides take */
+        t->parallel_runs = 0;
+        record(c, "/workload/training/parallel_runs", CHANGE_NULL);
+    }
     t->shareable_runs = t->runs / 2;
     record_number(c, "/workload/training/shareable_runs", t->shareable_runs);
     return true;

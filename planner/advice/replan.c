@@ -117,8 +117,7 @@ static bool looser_limits(const struct build *from, const struct replan_ask *ask
 /* Kinds whose drafts no limit chose: the hybrid's cut is weighed against the deadline, the budget is nothing to it. */
 static unsigned alike_under(const struct build *from, const struct build *to)
 {
-    const bool same_date = to->deadline_day == from->deadline_day;
-    return 1u << KIND_UNIVERSITY_TIME | (same_date ? 1u << KIND_HYBRID_CLOUD : 0);
+    return to->deadline_day == from->deadline_day ? 1u << KIND_HYBRID_CLOUD : 0;
 }
 
 static int take_over(const struct build *from, const struct replan_ask *ask, struct build *to, struct err *err)

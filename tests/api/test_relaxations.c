@@ -160,6 +160,13 @@ static void check_request(const json_t *request, const char *name, struct tally 
     json_decref(plan);
 }
 
+static void tell(const struct tally *t)
+{
+    if (getenv("TALLY"))
+        printf("%d told: %d of %d exact, %d of %d at least as good, %d of %d least, %d not enough;%s\n", t->told,
+               t->exact_held, t->exact, t->wider_held, t->wider, t->least_held, t->least, t->empty, t->codes);
+}
+
 static unsigned next(unsigned *seed)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -230,9 +237,33 @@ Test(relaxations, random_requests_cost_what_was_foretold, .timeout = 300)
     cr_expect_gt(t.least, (int)n / 4);
     for (size_t i = 0; i < sizeof met / sizeof *met; i++)
         cr_expect_not_null(strstr(t.codes, met[i]), "no %s among%s", met[i], t.codes);
-    if (getenv("TALLY"))
-        printf("%d told: %d of %d exact, %d of %d at least as good, %d of %d least, %d not enough;%s\n", t.told,
-               t.exact_held, t.exact, t.wider_held, t.wider, t.least_held, t.least, t.empty, t.codes);
+    tell(&t);
+}
+
+/* The requests of the bench, which nobody chose: all of them. */
+Test(relaxations, requests_nobody_chose_cost_what_was_foretold, .timeout = 300)
+{
+    static const char *const met[] = {"later_deadline", "more_budget", "card_up", "provider", "city", "desensitise"};
+    static char line[65536];
+    struct tally t = {0};
+    int n = 0;
+    FILE *f = fopen("tests/bench/requests.jsonl", "rb");
+    cr_assert_not_null(f);
+    for (; fgets(line, sizeof line, f) != NULL; n++) {
+        char name[60];
+        json_t *request = json_loads(line, 0, NULL);
+        cr_assert_not_null(request, "line %d", n + 1);
+        snprintf(name, sizeof name, "tests/bench/requests.jsonl:%d", n + 1);
+        check_request(request, name, &t);
+        json_decref(request);
+    }
+    fclose(f);
+    cr_expect_geq(n, 60);
+    cr_expect_gt(t.exact, n / 2);
+    cr_expect_gt(t.least, n / 10);
+    for (size_t i = 0; i < sizeof met / sizeof *met; i++)
+        cr_expect_not_null(strstr(t.codes, met[i]), "no %s among%s", met[i], t.codes);
+    tell(&t);
 }
 
 /* The biggest models with data that stays at home and a team that runs no cluster: a way out is named. */
