@@ -334,7 +334,7 @@ static void param_encode(struct encode *e, size_t i)
     jw_object(w, NULL);
     jw_string(w, "id", id);
     jw_string(w, "key", p->key);
-    jw_string(w, "text", message_assumption(e->language, p->key));
+    encode_assumption_words(e, "text", p->key);
     jw_string(w, "kind", p->kind);
     jw_number(w, "value", p->value);
     jw_number(w, "min", p->min);

@@ -3,6 +3,7 @@
 #define SUANPAN_API_ENCODE_H
 
 #include "api/json_write.h"
+#include "api/message.h"
 #include "planner/core/catalog.h"
 #include "planner/core/estimate.h"
 #include "planner/core/plan.h"
@@ -17,6 +18,7 @@ struct encode {
     /* The options of a plan mostly share one service: the member last written, to be copied where the next is equal. */
     const struct reserve *reserve;
     size_t reserve_from, reserve_to; /* in the buffer of w */
+    struct message_said said[MESSAGE_SAID_MAX];
 };
 
 /* A note in words, good until the next call. Never NULL. */
@@ -25,6 +27,9 @@ void encode_done(struct encode *e);
 
 /* A note in words as a member. */
 void encode_sentence(struct encode *e, const char *key, const struct note *n);
+
+/* So an assumption, by its name. */
+void encode_assumption_words(struct encode *e, const char *key, const char *name);
 
 /* {"code","text","short_by","values":{...}} */
 void encode_note(struct encode *e, const char *key, const struct note *n);

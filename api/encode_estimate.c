@@ -34,7 +34,7 @@ const char *encode_words(struct encode *e, const struct note *n)
         buf_init(&e->words, 65536);
     e->words.len = 0;
     e->words.failed = false;
-    message_note(&e->words, false, n, e->language, e->currency, e->catalog);
+    message_note(&e->words, n, &(struct message_speech){e->language, e->currency, e->catalog, NULL});
     if (e->words.len == 0 || buf_failed(&e->words))
         return "";
     return e->words.data;
@@ -43,7 +43,14 @@ const char *encode_words(struct encode *e, const struct note *n)
 void encode_sentence(struct encode *e, const char *key, const struct note *n)
 {
     jw_open_string(&e->w, key);
-    message_note(e->w.out, true, n, e->language, e->currency, e->catalog);
+    message_note_json(e->w.out, n, &(struct message_speech){e->language, e->currency, e->catalog, e->said});
+    jw_close_string(&e->w);
+}
+
+void encode_assumption_words(struct encode *e, const char *key, const char *name)
+{
+    jw_open_string(&e->w, key);
+    message_assumption_json(e->w.out, e->language, name);
     jw_close_string(&e->w);
 }
 

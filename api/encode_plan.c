@@ -170,7 +170,7 @@ static void assumption(struct encode *e, const char *name, double value, const c
     if (n)
         encode_sentence(e, "text", n);
     else
-        jw_string(w, "text", message_assumption(e->language, name));
+        encode_assumption_words(e, "text", name);
     jw_end_object(w);
 }
 

@@ -2,6 +2,8 @@
  * once; an answer has thousands of values. */
 #include "api/json_write.h"
 
+#include <endian.h>
+
 #include "api/utf8.h"
 
 /* memcpy for the few bytes of a name, where the call would cost more than the copy. */
@@ -23,7 +25,7 @@ static inline char *copy_short(char *to, const char *s, size_t n)
 }
 
 /* Comma and name; returns where the value goes, with room for `more` bytes of it. NULL: the buffer has failed. */
-static char *begin(struct jw *w, struct jw_name name, size_t more)
+static inline char *begin(struct jw *w, struct jw_name name, size_t more)
 {
     char *to = buf_room(w->out, name.n + 4 + more);
     if (!to)
@@ -90,62 +92,73 @@ void jw_again(struct jw *w, size_t from, size_t to)
 
 /* ---- strings */
 
-/* Whether any of eight bytes is a quote, a backslash, a control byte or part of a longer character. */
-static bool any_odd(uint64_t eight)
+/* Of eight bytes of a text: the high bit of the first one that is a quote, a backslash, a control byte or part of a
+ * longer character, and some bits above it; 0 where all stand in JSON as they are. */
+static inline uint64_t odd_bytes(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t quote = eight ^ '"' * ones, backslash = eight ^ '\\' * ones;
-    return ((eight | (eight - 0x20 * ones) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) &
-            0x80 * ones) != 0;
+    return (eight | (eight - 0x20 * ones) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) &
+           0x80 * ones;
 }
 
-/* The last bytes of a text, of which less than eight are left, in one word that may begin before them; false: copied
- * nothing, for something may be odd. */
-static bool copy_end(char *to, const char *s, size_t n)
+/* Copies a word and returns how many of its bytes stand as they are, before the first that is odd. */
+static inline size_t copy_word(char *to, const char *s)
 {
     uint64_t eight;
-    if (n >= 8) {
-        memcpy(&eight, s + n - 8, 8);
-        if (any_odd(eight))
-            return false;
-        memcpy(to + n - 8, &eight, 8);
-        return true;
-    }
+    memcpy(&eight, s, 8);
+    memcpy(to, &eight, 8);
+    const uint64_t odd = odd_bytes(le64toh(eight));
+    return odd ? (size_t)__builtin_ctzll(odd) / 8 : 8;
+}
+
+/* Four to seven bytes in two halves that overlap; false: something is odd. */
+static inline bool copy_halves(char *to, const char *s, size_t n)
+{
     uint32_t first, last;
-    if (n < 4)
-        return false;
     memcpy(&first, s, 4);
     memcpy(&last, s + n - 4, 4);
-    if (any_odd((uint64_t)last << 32 | first))
-        return false;
     memcpy(to, &first, 4);
     memcpy(to + n - 4, &last, 4);
-    return true;
+    return odd_bytes((uint64_t)last << 32 | first) == 0;
+}
+
+/* Copies up to the first odd byte; returns how many bytes that were. */
+static inline size_t copy_ascii(char *to, const char *s, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const size_t plain = copy_word(to + i, s + i);
+        if (plain < 8)
+            return i + plain;
+    }
+    if (i == n)
+        return n;
+    if (n >= 8) /* the rest, in a word that begins before it */
+        return n - 8 + copy_word(to + n - 8, s + n - 8);
+    if (n >= 4 && copy_halves(to, s, n))
+        return n;
+    for (; i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' && s[i] != '\\'; i++)
+        to[i] = s[i];
+    return i;
 }
 
 /* Copies what stands in JSON as it is; returns how many bytes that were. */
 static size_t copy_plain(char *to, const char *s, size_t n)
 {
     size_t i = 0;
-    while (i < n) {
-        for (uint64_t eight; i + 8 <= n; i += 8) {
-            memcpy(&eight, s + i, 8);
-            if (any_odd(eight))
-                break;
-            memcpy(to + i, &eight, 8);
-        }
-        if (i + 8 > n && (i == n || copy_end(to, s, n)))
-            return n;
-        for (size_t end = i + 8 < n ? i + 8 : n; i < end;) {
-            unsigned char c = (unsigned char)s[i];
-            size_t len = c == '"' || c == '\\' || c < 0x20 ? 0 : c < 0x80 ? 1 : utf8_length(s + i, n - i);
+    for (;;) {
+        i += copy_ascii(to + i, s + i, n - i);
+        if (i == n || (unsigned char)s[i] < 0x80)
+            return i;
+        do { /* a run of longer characters */
+            size_t len = utf8_length(s + i, n - i);
             if (len == 0)
                 return i;
             for (; len > 0; len--, i++)
                 to[i] = s[i];
-        }
+        } while (i < n && (unsigned char)s[i] >= 0x80);
     }
-    return i;
 }
 
 /* The bytes that do not stand as they are, one at a time. */

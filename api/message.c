@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json_write.h"
 #include "api/message_template.h"
 #include "base/embed.h"
 
@@ -14,24 +15,16 @@ extern const struct embed_table embed_messages;
 #define LANGUAGES 2
 #define KEY_MAX 160
 
-struct message {
-    char *key;
-    size_t key_len;
-    char *text[LANGUAGES];
-    struct template *template[LANGUAGES];
-};
-
 struct slot {
-    uint32_t hash, item; /* index + 1 of an item, 0 = free */
+    struct template *text; /* NULL = free */
+    uint32_t hash;
 };
 
 /* Written once by message_init before any thread starts, read-only afterwards. */
-static struct {
-    struct message *items;
-    size_t n, cap;
+static struct catalog_of_words {
     struct slot *slots; /* open addressing */
-    size_t mask;
-} catalog_of_words;
+    size_t size, n;     /* a power of two; how many are taken */
+} catalogs[LANGUAGES];
 
 /* Eight bytes at a step: a plan asks for some hundred sentences. */
 static uint32_t hash_of(const char *key, size_t n)
@@ -55,55 +48,45 @@ static void broken(const char *file, const char *why)
     abort();
 }
 
-static int by_key(const void *a, const void *b)
+/* The slot of a key, taken or free. */
+static struct slot *slot_of(const struct catalog_of_words *c, const char *key, size_t n, uint32_t hash)
 {
-    return strcmp(((const struct message *)a)->key, ((const struct message *)b)->key);
+    for (size_t at = hash;; at++) {
+        struct slot *slot = &c->slots[at & (c->size - 1)];
+        if (!slot->text || (slot->hash == hash && slot->text->key_len == n && memcmp(slot->text->key, key, n) == 0))
+            return slot;
+    }
 }
 
-/* One item a text for now; join_languages makes pairs of them. */
+/* Twice the room, so that at least half of it is always free. */
+static void grow(struct catalog_of_words *c)
+{
+    struct catalog_of_words grown = {.size = c->size > 0 ? 2 * c->size : 1024, .n = c->n};
+    grown.slots = calloc(grown.size, sizeof *grown.slots);
+    if (!grown.slots)
+        broken("index", "out of memory");
+    for (size_t i = 0; i < c->size; i++)
+        if (c->slots[i].text)
+            *slot_of(&grown, c->slots[i].text->key, c->slots[i].text->key_len, c->slots[i].hash) = c->slots[i];
+    free(c->slots);
+    *c = grown;
+}
+
+/* A key in two files keeps its first text: lint's business, not worth a dead service. */
 static void add_text(const char *file, const char *key, const char *text, enum language language)
 {
-    if (catalog_of_words.n == catalog_of_words.cap) {
-        size_t cap = catalog_of_words.cap ? 2 * catalog_of_words.cap : 1024;
-        struct message *grown = realloc(catalog_of_words.items, cap * sizeof *grown);
-        if (!grown)
-            broken(file, "out of memory");
-        catalog_of_words.items = grown;
-        catalog_of_words.cap = cap;
-    }
-    struct message *m = &catalog_of_words.items[catalog_of_words.n++];
-    *m = (struct message){.key = strdup(key), .key_len = strlen(key)};
-    m->text[language] = strdup(text);
-    m->template[language] = template_compile(text, language == LANG_ZH_CN);
-    if (!m->key || !m->text[language] || !m->template[language])
+    struct catalog_of_words *c = &catalogs[language];
+    const size_t n = strlen(key);
+    const uint32_t hash = hash_of(key, n);
+    if (2 * c->n >= c->size)
+        grow(c);
+    struct slot *slot = slot_of(c, key, n, hash);
+    if (slot->text)
+        return;
+    *slot = (struct slot){template_compile(key, text, language == LANG_ZH_CN), hash};
+    if (!slot->text)
         broken(file, "out of memory");
-    if (m->key_len > KEY_MAX)
-        broken(file, key);
-}
-
-/* A key in two files keeps one of its texts: lint's business, not worth a dead service. */
-static void join_languages(void)
-{
-    struct message *items = catalog_of_words.items;
-    size_t kept = 0;
-    for (size_t i = 0; i < catalog_of_words.n; i++) {
-        struct message *last = kept ? &items[kept - 1] : NULL;
-        if (!last || strcmp(last->key, items[i].key) != 0) {
-            items[kept++] = items[i];
-            continue;
-        }
-        for (int language = 0; language < LANGUAGES; language++) {
-            if (!last->text[language]) {
-                last->text[language] = items[i].text[language];
-                last->template[language] = items[i].template[language];
-            } else {
-                free(items[i].text[language]);
-                template_done(items[i].template[language]);
-            }
-        }
-        free(items[i].key);
-    }
-    catalog_of_words.n = kept;
+    c->n++;
 }
 
 static void merge_file(const struct embed_file *f)
@@ -124,73 +107,43 @@ static void merge_file(const struct embed_file *f)
     json_decref(root);
 }
 
-static void index_keys(void)
-{
-    size_t size = 16;
-    while (size < 3 * catalog_of_words.n)
-        size *= 2;
-    catalog_of_words.slots = calloc(size, sizeof *catalog_of_words.slots);
-    if (!catalog_of_words.slots)
-        broken("index", "out of memory");
-    catalog_of_words.mask = size - 1;
-    for (size_t i = 0; i < catalog_of_words.n; i++) {
-        uint32_t hash = hash_of(catalog_of_words.items[i].key, catalog_of_words.items[i].key_len);
-        size_t at = hash & catalog_of_words.mask;
-        while (catalog_of_words.slots[at].item)
-            at = (at + 1) & catalog_of_words.mask;
-        catalog_of_words.slots[at] = (struct slot){hash, (uint32_t)i + 1};
-    }
-}
-
 void message_init(void)
 {
-    if (catalog_of_words.n)
+    if (catalogs[LANG_EN].n)
         return;
     for (size_t i = 0; i < embed_messages.n; i++)
         merge_file(&embed_messages.files[i]);
-    if (catalog_of_words.n)
-        qsort(catalog_of_words.items, catalog_of_words.n, sizeof *catalog_of_words.items, by_key);
-    join_languages();
-    index_keys();
 }
 
-/* The message whose key is `prefix` and the first `after` bytes of `id`. */
-static const struct message *find(const char *prefix, const char *id, size_t after)
+/* The text whose key is `prefix` and the first `after` bytes of `id`. */
+static const struct template *find(enum language language, const char *prefix, const char *id, size_t after)
 {
     char key[KEY_MAX];
     const size_t before = strlen(prefix), n = before + after;
-    if (!catalog_of_words.slots || n > sizeof key)
+    if (catalogs[language].n == 0 || n > sizeof key)
         return NULL;
     memcpy(key, prefix, before);
     memcpy(key + before, id, after);
-    const uint32_t hash = hash_of(key, n);
-    for (size_t at = hash;; at++) {
-        const struct slot *slot = &catalog_of_words.slots[at & catalog_of_words.mask];
-        if (slot->item == 0)
-            return NULL;
-        const struct message *m = &catalog_of_words.items[slot->item - 1];
-        if (slot->hash == hash && m->key_len == n && memcmp(m->key, key, n) == 0)
-            return m;
-    }
-}
-
-const char *message_find(enum language language, const char *prefix, const char *id)
-{
-    const struct message *m = id ? find(prefix, id, strlen(id)) : NULL;
-    return m ? m->text[language] : NULL;
+    return slot_of(&catalogs[language], key, n, hash_of(key, n))->text;
 }
 
 const struct template *message_template(enum language language, const char *prefix, const char *id)
 {
-    const struct message *m = id ? find(prefix, id, strlen(id)) : NULL;
-    return m ? m->template[language] : NULL;
+    return id ? find(language, prefix, id, strlen(id)) : NULL;
+}
+
+const char *message_find(enum language language, const char *prefix, const char *id)
+{
+    const struct template *t = message_template(language, prefix, id);
+    return t ? t->text : NULL;
 }
 
 const char *message_key_at(enum language language, size_t i)
 {
-    for (size_t at = 0; at < catalog_of_words.n; at++)
-        if (catalog_of_words.items[at].text[language] && i-- == 0)
-            return catalog_of_words.items[at].key;
+    const struct catalog_of_words *c = &catalogs[language];
+    for (size_t at = 0; at < c->size; at++)
+        if (c->slots[at].text && i-- == 0)
+            return c->slots[at].text->key;
     return NULL;
 }
 
@@ -200,10 +153,13 @@ const char *message_term(enum language language, const char *value)
     return term ? term : value;
 }
 
-const char *message_assumption(enum language language, const char *key)
+void message_assumption_json(struct buf *out, enum language language, const char *key)
 {
-    const struct message *m = find("assumption.", key, strcspn(key, "/"));
-    return m && m->text[language] ? m->text[language] : key;
+    const struct template *t = find(language, "assumption.", key, strcspn(key, "/"));
+    if (!t)
+        jw_escape(out, key, strlen(key));
+    for (size_t i = 0; t && i < t->n; i++)
+        words_piece(&(struct words){.out = out, .json = true}, &t->pieces[i]);
 }
 
 void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n)

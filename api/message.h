@@ -28,16 +28,31 @@ struct message_arg {
 /* The template with its placeholders filled; one that has no argument stays visible as {name}. */
 void message_render(struct buf *out, const char *template, const struct message_arg *args, size_t n);
 
-/* A note in words, as it is or as the inside of a JSON string. `currency` is the plan's, for its money. Without a text,
- * the code itself. */
-void message_note(struct buf *out, bool json, const struct note *n, enum language language, const char *currency,
-                  const struct catalog *catalog);
+/* A word of a JSON answer, the text it stands for and where in the buffer it is, not to be looked up again. */
+struct message_said {
+    const char *of;
+    size_t from, to;
+};
+#define MESSAGE_SAID_MAX 256
+
+/* What the words of a note depend on beside it. */
+struct message_speech {
+    enum language language;
+    const char *currency; /* of its money */
+    const struct catalog *catalog;
+    struct message_said *said; /* MESSAGE_SAID_MAX, all zero at the beginning of an answer; only for JSON */
+};
+
+/* A note in words, as it is or as the inside of a JSON string. Without a text, the code itself. */
+void message_note(struct buf *out, const struct note *n, const struct message_speech *s);
+void message_note_json(struct buf *out, const struct note *n, const struct message_speech *s);
 
 /* A wire value as people call it ("single_machine" -> "单机"); the value itself where there is no term. */
 const char *message_term(enum language language, const char *value);
 
-/* An assumption in words by its key ("train.restart_hours", "train.watts_per_tflop/ada"); the key where it has none. */
-const char *message_assumption(enum language language, const char *key);
+/* An assumption in words by its key ("train.restart_hours", "train.watts_per_tflop/ada"), as the inside of a JSON
+ * string; the key where it has none. */
+void message_assumption_json(struct buf *out, enum language language, const char *key);
 
 /* Figures as people write them: 12,345 / 61.3 / 0.0042, 1,234.50 元 / USD 1,234.50, 2.5% / 61%. */
 #define MESSAGE_FIGURE_MAX 48

@@ -38,13 +38,13 @@ static void line_words(char out[VALUE_MAX], enum language language, const struct
                    named(language, l->a->name_zh, l->a->name_en), named(language, l->b->name_zh, l->b->name_en));
 }
 
-/* A thing of the catalog by its name, a wire value by its term, anything else as it is. An argument that is called
- * "sku" wants the id. */
-static const char *words_of(enum language language, const struct note_arg *a, const struct catalog *c,
-                            char scratch[VALUE_MAX])
+/* A thing of the catalog by its name, a wire value by its term, anything else as it is. */
+static const char *words_of(const struct message_speech *by, const char *value, char scratch[VALUE_MAX])
 {
-    const char *value = a->text, *term = message_find(language, "term.", value);
-    if (term || !c || strcmp(a->name, "sku") == 0)
+    const enum language language = by->language;
+    const struct catalog *c = by->catalog;
+    const char *term = message_find(language, "term.", value);
+    if (term || !c)
         return term ? term : value;
     const struct gpu *gpu = catalog_gpu(c, value);
     if (gpu)
@@ -70,17 +70,31 @@ static const char *words_of(enum language language, const struct note_arg *a, co
     return scratch;
 }
 
-static void add_value(struct words *w, enum language language, const struct note_arg *a, const char *currency,
-                      const struct catalog *catalog)
+/* A text by its words. An argument that is called "sku" is the id, not what is called so. */
+static void add_text(struct words *w, const struct note_arg *a, const struct message_speech *s)
 {
-    char text[VALUE_MAX];
-    const char *value = text;
+    char scratch[VALUE_MAX];
+    if (!a->text)
+        words_value(w, "-");
+    else if (strcmp(a->name, "sku") == 0)
+        words_value(w, message_term(s->language, a->text));
+    else if (!w->json)
+        words_value(w, words_of(s, a->text, scratch));
+    else if (!words_again(w, s->said, a->text)) {
+        words_value(w, words_of(s, a->text, scratch));
+        words_remember(w, s->said, a->text);
+    }
+}
+
+static void add_value(struct words *w, const struct note_arg *a, const struct message_speech *s)
+{
+    char text[MESSAGE_FIGURE_MAX];
     switch (a->kind) {
     case NOTE_NUMBER:
         message_number(text, a->number);
         break;
     case NOTE_MONEY:
-        message_money(text, language, a->minor, currency);
+        message_money(text, s->language, a->minor, s->currency);
         break;
     case NOTE_DATE:
         date_text(a->date, text);
@@ -89,10 +103,10 @@ static void add_value(struct words *w, enum language language, const struct note
         message_percent(text, a->number);
         break;
     case NOTE_TEXT:
-        value = a->text ? words_of(language, a, catalog, text) : "-";
-        break;
+        add_text(w, a, s);
+        return;
     }
-    words_value(w, value);
+    words_value(w, text);
 }
 
 /* The argument that a place "{name}" asks for; NULL where the note has none. Places mostly ask in the order in which
@@ -102,27 +116,36 @@ static const struct note_arg *argument_of(const struct note *n, const struct pie
     const unsigned args = n->n_args < NOTE_ARGS_MAX ? n->n_args : NOTE_ARGS_MAX;
     const size_t len = place->n - 2;
     for (unsigned k = 0, i = first; k < args; k++, i++) {
-        const struct note_arg *a = &n->args[i % args];
+        i = i < args ? i : 0;
+        const struct note_arg *a = &n->args[i];
         if (*a->name == place->text[1] && strncmp(a->name, place->text + 1, len) == 0 && a->name[len] == '\0')
             return a;
     }
     return NULL;
 }
 
-void message_note(struct buf *out, bool json, const struct note *n, enum language language, const char *currency,
-                  const struct catalog *catalog)
+static void write_note(struct words *w, const struct note *n, const struct message_speech *s)
 {
-    const struct template *t = message_template(language, "note.", n->code);
-    struct words w = {.out = out, .json = json, .close_gaps = language == LANG_ZH_CN};
-    if (!t && n->code)
-        words_add(&w, n->code, strlen(n->code));
+    const struct template *t = message_template(s->language, "note.", n->code);
     unsigned places = 0;
+    if (!t && n->code)
+        words_add(w, n->code, strlen(n->code));
     for (size_t i = 0; t && i < t->n; i++) {
         const struct piece *p = &t->pieces[i];
         const struct note_arg *a = p->kind == PIECE_PLACE ? argument_of(n, p, places++) : NULL;
         if (a)
-            add_value(&w, language, a, currency, catalog);
+            add_value(w, a, s);
         else
-            words_piece(&w, p);
+            words_piece(w, p);
     }
+}
+
+void message_note(struct buf *out, const struct note *n, const struct message_speech *s)
+{
+    write_note(&(struct words){.out = out, .close_gaps = s->language == LANG_ZH_CN}, n, s);
+}
+
+void message_note_json(struct buf *out, const struct note *n, const struct message_speech *s)
+{
+    write_note(&(struct words){.out = out, .json = true, .close_gaps = s->language == LANG_ZH_CN}, n, s);
 }

@@ -10,23 +10,23 @@
 static const char plural[] = "(s)";
 #define PLURAL_LEN (sizeof plural - 1)
 
-bool template_next(const char **template, struct piece *ret)
+bool template_next(const char **text, struct piece *ret)
 {
-    const char *text = *template, *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
-    const char *end = close ? open : text + strlen(text),
-               *mark = memmem(text, (size_t)(end - text), plural, PLURAL_LEN);
-    *ret = (struct piece){.kind = PIECE_TEXT, .text = text};
-    if (mark == text) {
+    const char *from = *text, *open = strchr(from, '{'), *close = open ? strchr(open, '}') : NULL;
+    const char *end = close ? open : from + strlen(from),
+               *mark = memmem(from, (size_t)(end - from), plural, PLURAL_LEN);
+    *ret = (struct piece){.kind = PIECE_TEXT, .text = from};
+    if (mark == from) {
         ret->kind = PIECE_PLURAL;
-        end = text + PLURAL_LEN;
+        end = from + PLURAL_LEN;
     } else if (mark) {
         end = mark;
-    } else if (open == text && close) {
+    } else if (open == from && close) {
         ret->kind = PIECE_PLACE;
         end = close + 1;
     }
-    ret->n = (size_t)(end - text);
-    *template = end;
+    ret->n = (uint32_t)(end - from);
+    *text = end;
     return ret->n > 0;
 }
 
@@ -92,8 +92,12 @@ void words_add(struct words *w, const char *s, size_t n)
 
 void words_value(struct words *w, const char *text)
 {
-    words_add(w, text, strlen(text));
-    w->figure = strcmp(text, "1") == 0 ? ONE : ANOTHER;
+    size_t n = strlen(text);
+    w->figure = n == 1 && *text == '1' ? ONE : ANOTHER;
+    if (w->close_gaps && n > 0)
+        close_seam(w->out, &text, &n);
+    w->from = w->out->len;
+    words_add(w, text, n);
 }
 
 void words_piece(struct words *w, const struct piece *p)
@@ -104,23 +108,82 @@ void words_piece(struct words *w, const struct piece *p)
         add_part(w, "s", 1, true);
 }
 
+/* Texts of the catalog begin at multiples of 16. */
+static size_t place_of(const char *of)
+{
+    return ((uintptr_t)of >> 4 ^ (uintptr_t)of >> 10) % MESSAGE_SAID_MAX;
+}
+
+bool words_again(struct words *w, const struct message_said *said, const char *of)
+{
+    const struct message_said *s = &said[place_of(of)];
+    if (s->of != of || !buf_room(w->out, s->to - s->from)) /* room first: then the word stays where it is */
+        return false;
+    add_part(w, w->out->data + s->from, s->to - s->from, true);
+    w->figure = ANOTHER;
+    return true;
+}
+
+/* No figure, and nothing whose ends a neighbour may change. */
+void words_remember(const struct words *w, struct message_said *said, const char *of)
+{
+    const struct buf *out = w->out;
+    if (w->figure == ANOTHER && !out->failed && out->len > w->from && out->data[w->from] != ' ' &&
+        out->data[out->len - 1] != ' ')
+        said[place_of(of)] = (struct message_said){of, w->from, out->len};
+}
+
 /* ---- once, at the start */
 
-/* Puts a text behind the others in `all`, each with an end of its own; returns its length. */
-static size_t keep(struct words *w, const char *text, size_t n, bool json)
+/* Puts a text behind the others, each with an end of its own; returns its length. */
+static uint32_t keep(struct words *w, const char *text, size_t n)
 {
     size_t from = w->out->len;
-    w->json = json;
     words_add(w, text, n);
     n = w->out->len - from;
     buf_addc(w->out, '\0');
-    return n;
+    return (uint32_t)n;
 }
 
-struct template *template_compile(const char *text, bool close_gaps)
+/* A piece as it will be written; as JSON only where that is another text, which is then longer. */
+static struct piece keep_piece(const struct piece *p, bool close_gaps, struct buf *texts)
 {
-    struct buf all;
-    struct words w = {.out = &all, .close_gaps = close_gaps};
+    struct piece kept = {.kind = p->kind};
+    kept.n = keep(&(struct words){.out = texts, .close_gaps = close_gaps}, p->text, p->n);
+    const size_t plain_end = texts->len;
+    kept.n_json = keep(&(struct words){.out = texts, .json = true, .close_gaps = close_gaps}, p->text, p->n);
+    if (kept.n_json == kept.n)
+        texts->len = plain_end;
+    return kept;
+}
+
+/* Appends the texts to the template and points its parts at them, in the order in which they were kept. */
+static struct template *complete(struct template *t, const struct buf *texts)
+{
+    const size_t size = sizeof *t + t->n * sizeof *t->pieces;
+    struct template *whole = buf_failed(texts) ? NULL : realloc(t, size + texts->len);
+    if (!whole) {
+        free(t);
+        return NULL;
+    }
+    const char *at = memcpy((char *)whole + size, texts->data, texts->len);
+    whole->key = at;
+    at += whole->key_len + 1;
+    for (struct piece *p = whole->pieces; p < whole->pieces + whole->n; p++) {
+        p->text = p->json = at;
+        at += p->n + 1;
+        if (p->n_json == p->n)
+            continue;
+        p->json = at;
+        at += p->n_json + 1;
+    }
+    whole->text = at;
+    return whole;
+}
+
+struct template *template_compile(const char *key, const char *text, bool close_gaps)
+{
+    struct buf texts;
     struct piece p;
     size_t n = 0;
     for (const char *at = text; template_next(&at, &p);)
@@ -128,26 +191,12 @@ struct template *template_compile(const char *text, bool close_gaps)
     struct template *t = calloc(1, sizeof *t + n * sizeof *t->pieces);
     if (!t)
         return NULL;
-    buf_init(&all, SIZE_MAX / 2);
-    for (const char *at = text; template_next(&at, &p);) {
-        t->pieces[t->n] = (struct piece){.kind = p.kind, .n = keep(&w, p.text, p.n, false)};
-        t->pieces[t->n++].n_json = keep(&w, p.text, p.n, true);
-    }
-    const char *at = t->all = buf_take(&all, NULL);
-    for (size_t i = 0; at && i < n; i++) {
-        t->pieces[i].text = at;
-        t->pieces[i].json = at + t->pieces[i].n + 1;
-        at = t->pieces[i].json + t->pieces[i].n_json + 1;
-    }
-    if (at)
-        return t;
-    template_done(t);
-    return NULL;
-}
-
-void template_done(struct template *t)
-{
-    if (t)
-        free(t->all);
-    free(t);
+    buf_init(&texts, UINT32_MAX);
+    t->key_len = keep(&(struct words){.out = &texts}, key, strlen(key));
+    for (const char *at = text; template_next(&at, &p);)
+        t->pieces[t->n++] = keep_piece(&p, close_gaps, &texts);
+    buf_add(&texts, text, strlen(text) + 1);
+    t = complete(t, &texts);
+    buf_done(&texts);
+    return t;
 }

@@ -9,31 +9,32 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "base/buf.h"
-#include "planner/core/workload.h"
+#include "api/message.h"
 
 struct piece {
-    enum { PIECE_TEXT, PIECE_PLACE, PIECE_PLURAL } kind;
-    size_t n, n_json;
     const char *text, *json; /* of a place: "{name}", for a reader to see where nothing takes it */
+    uint32_t n, n_json;
+    enum { PIECE_TEXT, PIECE_PLACE, PIECE_PLURAL } kind;
 };
 
-/* Takes the next piece off a template, which is then as it stands, good for any language; false at its end. */
-bool template_next(const char **template, struct piece *ret);
+/* Takes the next piece off a text, which is then as it stands, good for any language; false at its end. */
+bool template_next(const char **text, struct piece *ret);
 
+/* A text of the catalogs under its key. One block of malloc holds all of it, in the order in which it is read: a
+ * request comes here with cold caches. */
 struct template
 {
-    char *all; /* the texts of the pieces */
-    size_t n;
+    const char *key, *text;
+    uint32_t key_len, n;
     struct piece pieces[];
 };
 
-/* All pieces at once; NULL when out of memory. `close_gaps` as in struct words. */
-struct template *template_compile(const char *text, bool close_gaps);
-void template_done(struct template *t);
+/* NULL when out of memory. `close_gaps` as in struct words. */
+struct template *template_compile(const char *key, const char *text, bool close_gaps);
 
-/* Of the catalogs; NULL where message_find gives NULL. */
+/* The text of a key, which is `prefix` and `id` joined; NULL where there is none. */
 const struct template *message_template(enum language language, const char *prefix, const char *id);
 
 /* A sentence being written. */
@@ -43,12 +44,9 @@ struct words {
     /* Where a value begins or ends in a Chinese character, the blank that a template sets off Latin text with is one
      * too many. */
     bool close_gaps;
-    enum {
-        NO_FIGURE,
-        ONE,
-        ANOTHER
-    } figure; /* the last value: "card(s)" is "card" after a 1 and "cards" after any
-                 other */
+    /* The last value: "card(s)" is "card" after a 1 and "cards" after any other. */
+    enum { NO_FIGURE, ONE, ANOTHER } figure;
+    size_t from; /* where it begins in the buffer */
 };
 
 void words_add(struct words *w, const char *text, size_t n);
@@ -56,5 +54,9 @@ void words_add(struct words *w, const char *text, size_t n);
 void words_value(struct words *w, const char *text);
 /* Any piece for which there is no value. */
 void words_piece(struct words *w, const struct piece *p);
+/* A word that the answer holds already; false: it is not remembered. */
+bool words_again(struct words *w, const struct message_said *said, const char *of);
+/* Remembers the last value as the word for `of`. */
+void words_remember(const struct words *w, struct message_said *said, const char *of);
 
 #endif
