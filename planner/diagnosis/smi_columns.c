@@ -214,6 +214,9 @@ static bool take_row(const char *line, const struct heading *h, struct cards *ca
         return false;
     int n = h->bars ? cells_of(p, cells) : merge_units(cells, words_of(p, false, cells)), index;
     const char *first = n > 0 ? cells[0].text : "";
+    for (int i = h->n; i < n && !h->bars; i++)
+        if (strchr("<#(", cells[i].text[0]) != NULL || (unsigned char)cells[i].text[0] >= 0x80)
+            n = i; /* somebody's remark: "<- waiting" */
     if (n < h->n || n > h->n + (h->bars ? 0 : 4) || !text_int(&first, &index) || first != cells[0].text + cells[0].n)
         return false;
     struct card_sample s;

@@ -146,8 +146,9 @@ static bool first_row(struct table *t, const char *line)
     if (!text_int(&p, &index) || !text_is_blank(*p))
         return false;
     const char *name = take_name(p, cell_end == NULL ? bus : cell_end, t->cards->arena);
-    if (name == NULL || strspn(name, "0123456789 ") == strlen(name)) /* a table of somebody else */
-        return false;
+    if (name == NULL || strspn(name, "0123456789 ") == strlen(name) || (*bus == 'N' && text_is_digit(*name)) ||
+        strpbrk(name, ",\t") != NULL)
+        return false; /* a table of somebody else, a row of --query-gpu as it came out of a spreadsheet */
     drop_pending(t);
     card_sample_init(&t->pending);
     t->pending.index = index;

@@ -53,7 +53,8 @@ static bool name(const char *line, const char *p, struct worn *ret)
             n++;
         n = p[n] == ':' ? n + 1 : 0;
     }
-    if (n < 3 || n > NAME_MAX || !text_is_blank(p[n]) || p[n - 1] == '[')
+    bool cell = text_starts(p, "[N/A]") || text_starts(p, "[Not Supported]"); /* of a table */
+    if (n < 3 || n > NAME_MAX || !text_is_blank(p[n]) || p[n - 1] == '[' || cell)
         return false;
     *ret = (struct worn){DRESS_NAME, p, (size_t)(p + n + 1 - line), n, 0};
     return true;
@@ -88,7 +89,8 @@ static bool stamp(const char *line, const char *p, struct worn *ret)
     const char *end = clock + n;
     end += *end == 'Z' || *end == 'z' || *end == ']';
     end += *end == ']';
-    if (!text_is_blank(*end))
+    size_t width = strcspn(end, "\n");
+    if (!text_is_blank(*end) || (*end == '\t' && memchr(end + 1, '\t', width - 1) != NULL)) /* tabs: a column, too */
         return false;
     *ret = (struct worn){DRESS_STAMP, p, (size_t)(end + 1 - line), 0, 0};
     return true;
