@@ -65,15 +65,16 @@ export function scatter(options, budget, deadlineDays) {
     svg.append(s('polyline', { points: line.map((o) => `${x(o.finish.expected_days)},${y(amount(o.cost.total))}`).join(' '), fill: 'none', class: 'axis', 'stroke-dasharray': '5 4' }));
   if (lineY) svg.append(s('line', { x1: left, x2: width - right, y1: y(lineY), y2: y(lineY), class: 'axis' }), s('text', { x: left + 6, y: y(lineY) - 5 }, t('chart.budget')));
   if (lineX) svg.append(s('line', { x1: x(lineX), x2: x(lineX), y1: top, y2: height - bottom, class: 'axis' }), s('text', { x: x(lineX) - 6, y: top + 10, 'text-anchor': 'end' }, t('chart.deadline')));
-  const taken = [];
-  for (const option of options) {
-    const cx = x(option.finish.expected_days), cy = y(amount(option.cost.total));
+  const points = options.map((option) => ({ option, cx: x(option.finish.expected_days), cy: y(amount(option.cost.total)) }));
+  // A label stands where neither a point nor another label is: right of its point, above, below or left of it.
+  const taken = points.map(({ cx, cy }) => [cx, cy]);
+  const places = [[14, 0], [0, -15], [0, 16], [-14, 0], [14, -14], [14, 14], [-14, -14], [-14, 14], [0, -28], [0, 29]];
+  for (const { option, cx, cy } of points) {
     svg.append(option.feasible ? s('circle', { cx, cy, r: 7, class: option.on_pareto_front ? 's0' : 's9' }) : s('path', { d: `M${cx - 6} ${cy - 6}l12 12m0 -12l-12 12`, class: 'axis', fill: 'none' }));
-    // Labels of options that lie together stand beside each other instead of on one another.
-    let at = cx + 10;
-    while (taken.some(([tx, ty]) => Math.abs(tx - at) < 14 && Math.abs(ty - cy) < 12)) at += 14;
-    taken.push([at, cy]);
-    svg.append(s('text', { x: at, y: cy + 4, 'font-weight': 'bold' }, option.label));
+    const free = ([dx, dy]) => !taken.some(([tx, ty]) => Math.abs(tx - cx - dx) < 13 && Math.abs(ty - cy - dy) < 13);
+    const [dx, dy] = places.find(free) ?? places[0];
+    taken.push([cx + dx, cy + dy]);
+    svg.append(s('text', { x: cx + dx, y: cy + dy + 4, 'text-anchor': 'middle', 'font-weight': 'bold' }, option.label));
   }
   return svg;
 }

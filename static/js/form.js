@@ -1,50 +1,45 @@
-// form.js — draws the groups of fields.js and keeps the values; it knows nothing of plans.
+// form.js — draws the groups of questions and keeps their values; it knows nothing of plans.
 import { h } from './h.js';
-import { t } from './i18n.js';
+import { has, t } from './i18n.js';
 import { byId, fields, groups, isShown } from './fields.js';
+import { catalogs, control, optionText } from './controls.js';
+import { number } from './format.js';
+import { readDecimal, readNumber } from './numbers.js';
 
-const inputs = new Map(); // field id -> {box, input, fault}
-
-function optionsOf(field, lists) {
-  const items = field.source ? lists[field.source].map((item) => [item.id, item.name ?? item.id])
-    : field.options.map((value) => [value, t(`option.${field.id}.${value}`)]);
-  if (field.empty) items.unshift(['', t(`empty.${field.empty}`)]);
-  return items.map(([value, label]) => h('option', { value }, label));
-}
-
-function control(field, lists) {
-  const id = `f-${field.id}`;
-  if (field.type === 'select') return h('select', { id }, optionsOf(field, lists));
-  if (field.type === 'json') return h('textarea', { id, spellcheck: 'false', rows: 5 });
-  if (field.type === 'checkbox') return h('input', { id, type: 'checkbox' });
-  if (field.type === 'date') return h('input', { id, type: 'date' });
-  const numeric = field.type === 'number' || field.type === 'integer' || field.type === 'decimal';
-  return h('input', { id, type: 'text', inputmode: numeric ? (field.type === 'integer' ? 'numeric' : 'decimal') : null,
-    autocomplete: 'off', maxlength: field.maxlength ?? (numeric ? 24 : null) });
-}
+const drawn = new Map(); // field id -> {box, way, fault, said}
 
 function draw(field, lists) {
-  const input = control(field, lists);
+  const way = control(field, lists);
   const fault = h('p', { class: 'fault', id: `e-${field.id}`, hidden: true });
-  const help = h("p", { class: "help", id: `h-${field.id}` }, t(`help.${field.id}`));
-  const label = h('label', { for: input.id }, t(`field.${field.id}`));
-  input.setAttribute('aria-describedby', `${help.id} ${fault.id}`);
-  const box = h('div', { class: `field ${field.wide ? 'wide' : ''} ${field.type === 'checkbox' ? 'check' : ''}` },
-    field.type === 'checkbox' ? [input, h('div', {}, label, help, fault)] : [label, input, help, fault]);
-  inputs.set(field.id, { box, input, fault });
+  const help = h('p', { class: 'help', id: `h-${field.id}`, hidden: !has(`help.${field.id}`) }, has(`help.${field.id}`) ? t(`help.${field.id}`) : '');
+  const said = h('p', { class: 'help said', id: `s-${field.id}`, hidden: true });
+  const was = h('p', { class: 'was', id: `w-${field.id}`, hidden: true });
+  const group = field.type === 'many' && field.options;
+  const label = h(group ? 'span' : 'label', group ? { id: `l-${field.id}`, class: 'label' } : { for: way.input.id }, t(`field.${field.id}`));
+  way.input.setAttribute('aria-describedby', `${help.id} ${said.id} ${was.id} ${fault.id}`);
+  const box = h('div', { class: `field ${field.wide ? 'wide' : ''} ${field.type === 'checkbox' ? 'check' : ''}`, 'data-field': field.id },
+    field.type === 'checkbox' ? [way.node, h('div', {}, label, help, was, fault)] : [label, way.node, help, said, was, fault]);
+  drawn.set(field.id, { box, way, fault, said, was });
+  way.input.addEventListener('change', () => { check(field); forgetChange(field.id); });
+  way.input.addEventListener('input', () => sayAmount(field));
   return box;
 }
 
-export function read() {
-  const values = {};
-  for (const [id, { input }] of inputs) values[id] = input.type === 'checkbox' ? input.checked : input.value.trim();
-  return values;
+// 20亿 or 2e9 is read back in full, so that nobody counts noughts.
+function sayAmount(field) {
+  if (field.type !== 'amount') return;
+  const { way, said } = drawn.get(field.id);
+  const value = readNumber(way.get(), { amount: true });
+  said.textContent = value !== null && value >= 1e4 ? `= ${number(value)}` : '';
+  said.hidden = said.textContent === '';
 }
 
+export const read = () => Object.fromEntries([...drawn].map(([id, { way }]) => [id, way.get()]));
+
 export function write(values) {
-  for (const [id, { input }] of inputs) {
-    if (input.type === 'checkbox') input.checked = values[id] === true;
-    else input.value = values[id] ?? '';
+  for (const [id, { way }] of drawn) {
+    way.set(values[id]);
+    sayAmount(byId.get(id));
   }
   refresh();
 }
@@ -52,40 +47,108 @@ export function write(values) {
 // Hides what does not apply to the present choices.
 export function refresh() {
   const values = read();
-  for (const field of fields) inputs.get(field.id).box.hidden = !isShown(field, values);
+  for (const field of fields) drawn.get(field.id).box.hidden = !isShown(field, values);
   for (const group of groups) {
     const box = document.getElementById(`g-${group.id}`);
-    if (box) box.hidden = Boolean(group.when) && !group.when(values);
+    if (!box) continue;
+    box.hidden = Boolean(group.when) && !group.when(values);
+    const more = box.querySelector('.rare');
+    if (!more) continue;
+    more.hidden = group.more.every((field) => drawn.get(field.id).box.hidden);
+    const filled = group.more.map(({ id }) => byId.get(id)).filter((field) => isShown(field, values) && said(field.id, values[field.id]) !== '' && values[field.id] !== field.initial).length;
+    more.querySelector('.count').textContent = filled ? t('rare.filled', { n: filled }) : '';
   }
 }
 
+const cells = (list, lists) => h('div', { class: 'fields' }, list.map((field) => draw(byId.get(field.id), lists)));
+
 export function build(root, lists, onChange) {
-  const kept = inputs.size ? read() : null;
-  inputs.clear();
-  root.replaceChildren(...groups.map((group) => h('details', { class: 'group', id: `g-${group.id}`, open: group.open },
+  const kept = drawn.size ? read() : null;
+  drawn.clear();
+  root.replaceChildren(...catalogs(lists, [...new Set(fields.map((f) => f.source).filter(Boolean))]), ...groups.map((group) => h('details', { class: 'group', id: `g-${group.id}`, open: group.open },
     h('summary', {}, t(`group.${group.id}`), h('span', {}, t(`group.${group.id}.hint`))),
-    h('div', { class: 'fields' }, group.fields.map((field) => draw(byId.get(field.id), lists))))));
-  root.addEventListener('change', onChange);
+    cells(group.fields, lists),
+    group.id === 'measured' ? h('div', { id: 'diagnosis', class: 'diagnosis' }) : null,
+    group.more ? h('details', { class: 'rare' }, h('summary', {}, t('rare'), ' ', h('span', { class: 'count' })), cells(group.more, lists)) : null)));
+  root.onchange = onChange;
   if (kept) write(kept);
 }
 
+function fault(id, message) {
+  const { way, fault: node } = drawn.get(id);
+  if (message) way.input.setAttribute('aria-invalid', 'true');
+  else way.input.removeAttribute('aria-invalid');
+  node.textContent = message ?? '';
+  node.hidden = !message;
+}
+
+// What can be told without asking: on leaving a field, in the field's own words.
+function check(field) {
+  const raw = drawn.get(field.id).way.get();
+  if (!['number', 'integer', 'amount', 'decimal'].includes(field.type) || raw === '') { fault(field.id, null); return; }
+  const value = field.type === 'decimal' ? Number(readDecimal(raw) ?? NaN) : readNumber(raw, { amount: field.type === 'amount' }) ?? NaN;
+  const message = Number.isNaN(value) ? t(field.type === 'amount' || field.type === 'decimal' ? 'fault.amount' : 'fault.number')
+    : value < (field.min ?? -Infinity) || value > (field.max ?? Infinity) ? t(field.max === undefined ? 'fault.least' : 'fault.range', { min: field.min, max: field.max })
+      : field.type === 'integer' && !Number.isInteger(value) ? t('fault.whole') : null;
+  fault(field.id, message);
+}
+
 export function clearFaults() {
-  for (const { input, fault } of inputs.values()) {
-    input.removeAttribute('aria-invalid');
-    fault.hidden = true;
-    fault.textContent = '';
-  }
+  for (const id of drawn.keys()) fault(id, null);
+}
+
+// Opens whatever a field lies folded in.
+function unfold(id) {
+  for (let box = drawn.get(id).box.closest('details'); box; box = box.parentElement.closest('details')) box.open = true;
 }
 
 export function markFault(id, text) {
-  const { input, fault, box } = inputs.get(id);
-  input.setAttribute('aria-invalid', 'true');
-  fault.textContent = text;
-  fault.hidden = false;
-  const group = box.closest('details');
-  if (group) group.open = true;
+  fault(id, text);
+  unfold(id);
 }
 
 export function focus(id) {
-  inputs.get(id)?.input.focus();
+  unfold(id);
+  drawn.get(id)?.way.input.focus();
+}
+
+export function focusFigure(id, name) {
+  unfold(id);
+  drawn.get(id).way.row(name)?.focus();
+}
+
+// How a value reads: what the field would show for it.
+export function said(id, value) {
+  const field = byId.get(id);
+  if (value === true || value === false) return value ? t('yes') : '';
+  if (Array.isArray(value)) return value.map((v) => (field.options ? optionText(field, v) : v)).join(', ');
+  if (value && typeof value === 'object') return Object.entries(value).map(([name, figure]) => `${name} ${figure}`).join(', ');
+  return value !== '' && field.options ? optionText(field, value) : value ?? '';
+}
+
+function forgetChange(id) {
+  const { box, was } = drawn.get(id);
+  box.classList.remove('changed');
+  was.hidden = true;
+}
+
+export function forgetChanges() {
+  for (const id of drawn.keys()) forgetChange(id);
+}
+
+// Marks what differs from `before` and says what it was; returns the ids, in the form's order.
+export function markChanges(before) {
+  forgetChanges();
+  const now = read();
+  const ids = fields.filter((f) => JSON.stringify(before[f.id]) !== JSON.stringify(now[f.id])).map((f) => f.id);
+  const shown = ids.filter((id) => isShown(byId.get(id), now));
+  for (const id of shown) {
+    const { box, was } = drawn.get(id);
+    box.classList.add('changed');
+    was.textContent = t('was', { value: said(id, before[id]) || t('was.nothing') });
+    was.hidden = false;
+    unfold(id);
+  }
+  if (shown.length) drawn.get(shown[0]).box.scrollIntoView({ block: 'nearest' });
+  return shown;
 }

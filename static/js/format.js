@@ -1,9 +1,12 @@
 // format.js — figures as people read them. Money arrives as decimal text and is never turned into a rounded sum.
 import { current, t } from './i18n.js';
 
+// A minus sign as wide as a plus, on the line of its figure.
+const minus = (text) => text.replace('-', '−');
+
 export const number = (value, digits = 0) =>
   value === null || value === undefined ? '–'
-    : new Intl.NumberFormat(current(), { maximumFractionDigits: digits }).format(value);
+    : minus(new Intl.NumberFormat(current(), { maximumFractionDigits: digits }).format(value));
 
 export const significant = (value, digits = 3) =>
   value === null || value === undefined ? '–'
@@ -14,12 +17,12 @@ export const compact = (value) => new Intl.NumberFormat(current(), { notation: '
 
 export const percent = (value, digits = 0) =>
   value === null || value === undefined ? '–'
-    : new Intl.NumberFormat(current(), { style: 'percent', maximumFractionDigits: digits }).format(value);
+    : minus(new Intl.NumberFormat(current(), { style: 'percent', maximumFractionDigits: digits }).format(value));
 
 export const money = (m) =>
   m === null || m === undefined || m.amount === undefined ? '–'
-    : new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
-      .format(m.amount);
+    : minus(new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
+      .format(m.amount));
 
 export const amount = (m) => (m && m.amount !== undefined ? Number(m.amount) : 0);
 
