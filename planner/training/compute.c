@@ -108,7 +108,7 @@ static double adapter_bytes(const struct job *j, const struct cut *c)
 
 static double elementwise_seconds(const struct job *j, const struct cut *c)
 {
-    double bytes = job_activation_bytes(j, c->stack) * c->tokens / c->tp;
+    double bytes = j->activation_bytes[c->stack] * c->tokens / c->tp;
     bool eager = c->stack == STACK_EAGER || (c->stack == STACK_FUSED && j->training->compile == TRI_NO);
     double fused = j->compiled ? j->k->memory_compiled : eager ? j->k->memory_eager : j->k->memory_fused;
     double moved = bytes * j->k->memory_passes * fused + (eager ? adapter_bytes(j, c) : 0);

@@ -239,6 +239,8 @@ int job_resolve(const struct training_constants *k, const struct training_reques
     resolve_amounts(&j, assumed);
     resolve_stack(&j, q->layout);
     rates_resolve(&j);
+    for (int stack = 0; stack <= STACK_PARALLEL; stack++)
+        j.activation_bytes[stack] = job_activation_bytes(&j, (enum stack)stack);
     *ret = j;
     return 0;
 }

@@ -75,9 +75,10 @@ struct job {
     double params, active, embedding, layers, hidden, attention_width, kv_width, heads, head_dim, vocab;
     double attention_params, dense_ffn_params, moe_layers, routed_params, expert_width, ffn_width, shared_width,
         shared_factor;
-    double experts, topk, expert_total; /* expert_total: routed parameters of all layers */
-    double vocab_matrices;              /* 1 tied, 2 apart */
-    double score_layers;                /* layers with quadratic attention */
+    double experts, topk, expert_total;          /* expert_total: routed parameters of all layers */
+    double vocab_matrices;                       /* 1 tied, 2 apart */
+    double score_layers;                         /* layers with quadratic attention */
+    double activation_bytes[STACK_PARALLEL + 1]; /* job_activation_bytes of each stack */
 };
 
 /* ERR_UNSUPPORTED names the figure of the card that is missing. Notes on what was assumed go to `assumed`. */

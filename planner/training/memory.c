@@ -204,7 +204,7 @@ static void layer_bytes(const struct job *j, const struct cut *c, struct memory_
     /* Stacks before sequence parallelism (those with plain attention) keep part of a layer on every tensor rank. */
     double tensor_cut = c->flash || c->tp == 1 ? c->tp : 1 / (10.0 / 34 + 24.0 / 34 / c->tp);
     double boundary_cut = c->flash ? c->tp : 1;
-    h->layer = job_activation_bytes(j, c->stack) * style / tensor_cut + score_bytes(j, c);
+    h->layer = j->activation_bytes[c->stack] * style / tensor_cut + score_bytes(j, c);
     h->boundary = (j->full_precision ? FULL : HALF) * j->hidden / boundary_cut;
 }
 
@@ -280,17 +280,21 @@ void memory_hold(const struct job *j, const struct cut *c, struct memory_held *r
     ret->checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
     ret->runtime = BYTES_PER_GIB * runtime_gb(j);
     ret->least = ret->runtime + held_bytes(j, &ret->first.states);
-    if (c->pp > 1)
+    ret->least_host = ret->first.states.host_bytes;
+    if (c->pp > 1) {
         ret->least = larger(ret->least, ret->runtime + held_bytes(j, &ret->last.states));
+        ret->least_host = smaller(ret->least_host, ret->last.states.host_bytes);
+    }
 }
 
-/* Everything of one stage at its fullest instant. */
-static void stage_memory(const struct job *j, const struct cut *c, const struct memory_held *h,
-                         const struct memory_stage *s, struct memory *m)
+/* One stage at its fullest instant. */
+static struct memory_peak stage_peak(const struct job *j, const struct cut *c, const struct memory_held *h,
+                                     const struct memory_stage *s)
 {
     const struct training_constants *k = j->k;
+    const struct memory *m = &s->states;
+    struct memory_peak p = {.stage = s};
     bool full = c->recompute == RECOMPUTE_FULL;
-    *m = s->states;
     double kept = c->offload == OFFLOAD_ACTIVATIONS ? 0 : full ? h->boundary : c->store_share * h->layer;
     kept *= c->tokens * c->stage_layers * in_flight(c, s->last); /* of all micro-batches in flight */
     double working = full ? c->tokens * h->layer : 0;            /* of the layer being recomputed */
@@ -303,27 +307,36 @@ static void stage_memory(const struct job *j, const struct cut *c, const struct 
     double forward_end = kept + both + (persistent ? m->gradients : 0);
     double optimizer_step = m->gradients + working;
     if (forward_end >= optimizer_step) {
-        m->activations = kept + both - logits;
-        m->logits = logits;
-        m->gradients = persistent ? m->gradients : 0;
+        p.activations = kept + both - logits;
+        p.logits = logits;
+        p.gradients = persistent ? m->gradients : 0;
     } else {
-        m->activations = working;
-        m->logits = 0;
+        p.activations = working;
+        p.gradients = m->gradients;
     }
-    double dynamic = m->activations + m->logits + m->buffers;
-    m->overhead = h->runtime + k->fragmentation * dynamic;
-    m->total = m->weights + m->gradients + m->optimizer + m->activations + m->logits + m->buffers + m->overhead;
+    double dynamic = p.activations + p.logits + m->buffers;
+    p.overhead = h->runtime + k->fragmentation * dynamic;
+    p.total = m->weights + p.gradients + m->optimizer + p.activations + p.logits + m->buffers + p.overhead;
+    return p;
 }
 
-void memory_with(const struct job *j, const struct cut *c, const struct memory_held *h, struct memory *ret)
+struct memory_peak memory_peak_of(const struct job *j, const struct cut *c, const struct memory_held *h)
 {
-    stage_memory(j, c, h, &h->first, ret);
-    if (c->pp > 1) {
-        struct memory last;
-        stage_memory(j, c, h, &h->last, &last);
-        if (last.total > ret->total)
-            *ret = last;
-    }
+    const struct memory_peak first = stage_peak(j, c, h, &h->first);
+    if (c->pp <= 1)
+        return first;
+    const struct memory_peak last = stage_peak(j, c, h, &h->last);
+    return last.total > first.total ? last : first;
+}
+
+void memory_at(const struct memory_held *h, const struct memory_peak *p, struct memory *ret)
+{
+    *ret = p->stage->states;
+    ret->gradients = p->gradients;
+    ret->activations = p->activations;
+    ret->logits = p->logits;
+    ret->overhead = p->overhead;
+    ret->total = p->total;
     ret->checkpoint = h->checkpoint;
 }
 
@@ -331,7 +344,8 @@ void memory_of(const struct job *j, const struct cut *c, struct memory *ret)
 {
     struct memory_held h;
     memory_hold(j, c, &h);
-    memory_with(j, c, &h, ret);
+    const struct memory_peak p = memory_peak_of(j, c, &h);
+    memory_at(&h, &p, ret);
 }
 
 const char *memory_tightest(const struct memory *m)

@@ -30,11 +30,21 @@ struct memory_held {
     double layer, boundary;          /* bytes of one token: of a whole layer, between two layers */
     double checkpoint, runtime;      /* bytes */
     double least;                    /* bytes that no micro-batch and no recomputation goes below */
+    double least_host;               /* bytes of a node's host that they do not go below either */
 };
 
-/* The cut must be derived (cut_derive). memory_of: both in one. */
+/* The fullest instant of a step, in the fuller stage. */
+struct memory_peak {
+    const struct memory_stage *stage;
+    double gradients, activations, logits, overhead; /* bytes alive then, as in struct memory */
+    double total;
+};
+
+/* The cut must be derived (cut_derive). Once for what a cut holds, then a peak for each way to run it; memory_at tells
+ * it term by term. memory_of: all in one. */
 void memory_hold(const struct job *j, const struct cut *c, struct memory_held *ret);
-void memory_with(const struct job *j, const struct cut *c, const struct memory_held *h, struct memory *ret);
+struct memory_peak memory_peak_of(const struct job *j, const struct cut *c, const struct memory_held *h);
+void memory_at(const struct memory_held *h, const struct memory_peak *p, struct memory *ret);
 void memory_of(const struct job *j, const struct cut *c, struct memory *ret);
 
 /* Activation bytes of one layer of the classic transformer (plain FFN of 4 widths, multi-head attention, 16 bits):

@@ -38,33 +38,31 @@ void search_keep(struct walk *w, const struct candidate *c)
 }
 
 /* As much of the forward pass done again as memory asks for: none, a share of the layers, or all. */
-static void ease_recompute(struct walk *w, const struct memory_held *h, struct cut *c, struct memory *m)
+static struct memory_peak ease_recompute(struct walk *w, const struct memory_held *h, struct cut *c)
 {
     const struct job *j = w->j;
-    memory_with(j, c, h, m);
-    if (m->total <= w->usable)
-        return;
+    const struct memory_peak none = memory_peak_of(j, c, h);
+    if (none.total <= w->usable)
+        return none;
     struct cut full = *c;
-    struct memory full_memory;
     full.recompute = RECOMPUTE_FULL;
     cut_derive_recompute(j, &full);
-    memory_with(j, &full, h, &full_memory);
-    w->least = smaller(w->least, full_memory.total);
-    double share = (m->total - w->usable) / larger(1, m->total - full_memory.total);
+    const struct memory_peak most = memory_peak_of(j, &full, h);
+    w->least = smaller(w->least, most.total);
+    double share = (none.total - w->usable) / larger(1, none.total - most.total);
     /* Experts are too dear to run twice: what is kept of them is squeezed otherwise, and the rest is run again. */
-    double most = j->moe_layers > 0 && !j->finetune ? j->k->moe_recompute_cap : 1;
-    full.recompute_share = smaller(full.recompute_share, most);
-    if (share > 0.85 || full_memory.total > w->usable) {
+    double cap = j->moe_layers > 0 && !j->finetune ? j->k->moe_recompute_cap : 1;
+    full.recompute_share = smaller(full.recompute_share, cap);
+    if (share > 0.85 || most.total > w->usable) {
         *c = full;
-        *m = full_memory;
-        return;
+        return most;
     }
     c->recompute = RECOMPUTE_SELECTIVE;
     cut_derive_recompute(j, c);
     /* Megatron-class code picks operations: what stores most for least work goes first, so work grows as the square. */
-    c->recompute_share = smaller(most, c->stack == STACK_PARALLEL ? share * share : share);
+    c->recompute_share = smaller(cap, c->stack == STACK_PARALLEL ? share * share : share);
     c->store_share = 1 - share;
-    memory_with(j, c, h, m);
+    return memory_peak_of(j, c, h);
 }
 
 /* Fine-tuning scripts recompute unless told otherwise; who names a layout of theirs means that. */
@@ -79,6 +77,7 @@ void search_share_anew(struct walk *w)
 {
     struct shared *s = &w->shared;
     memset(s->is_held, 0, sizeof s->is_held);
+    memset(s->overflows, 0, sizeof s->overflows);
     for (int i = 0; i < MICRO_BATCHES; i++)
         s->whole.recomputed[i] = s->sharded.recomputed[i] = -1;
 }
@@ -117,13 +116,21 @@ static const struct candidate *least_kept(const struct walk *w)
     return f->has_second ? &f->second : NULL;
 }
 
-/* What a cut holds before its first token is more than the card has, and more than what is kept for want of better. */
+/* Bytes of a node's host; not stated: enough. */
+static double host_of(const struct walk *w)
+{
+    return w->j->shape.host_memory_gb > 0 ? w->j->shape.host_memory_gb * 1e9 : INFINITY;
+}
+
+/* What a cut holds before its first token is more than the card or the host has, and more than what is kept for want of
+ * better. */
 static bool hopeless(const struct walk *w, const struct memory_held *h)
 {
     const struct found *f = w->found;
     const struct candidate *kept = least_kept(w);
     const double least = h->least * (1 - 1e-9); /* summed in another order than the totals */
-    if (kept == NULL || least <= w->usable || (least <= w->whole && w->least > w->whole))
+    if (kept == NULL || (least <= w->usable && h->least_host <= host_of(w)) ||
+        (least <= w->whole && w->least > w->whole))
         return false;
     return kept->fits || (least >= kept->memory.total && (f->best.fits || least >= f->best.memory.total));
 }
@@ -144,7 +151,8 @@ static bool outrun(struct walk *w, const struct cut *c)
 
 bool search_hopeless(const struct walk *w, const struct cut *c)
 {
-    return w->shared.is_held[c->sharding] && hopeless(w, &w->shared.held[c->sharding]);
+    const struct shared *s = &w->shared;
+    return (c->vpp > 1 && s->overflows[c->sharding]) || (s->is_held[c->sharding] && hopeless(w, &s->held[c->sharding]));
 }
 
 static bool forgo(struct walk *w)
@@ -167,12 +175,11 @@ bool search_try(struct walk *w, const struct cut *c, int micro, struct candidate
     const struct memory_held *h = held_of(w, &ret->cut);
     if (hopeless(w, h))
         return forgo(w);
-    if (eased)
-        ease_recompute(w, h, &ret->cut, &ret->memory);
-    else
-        memory_with(j, &ret->cut, h, &ret->memory);
-    double host = j->shape.host_memory_gb * 1e9; /* 0 = not stated: enough */
-    ret->fits = ret->memory.total <= w->usable && (host <= 0 || ret->memory.host_bytes <= host);
+    const struct memory_peak p = eased ? ease_recompute(w, h, &ret->cut) : memory_peak_of(j, &ret->cut, h);
+    memory_at(h, &p, &ret->memory);
+    ret->fits = p.total <= w->usable && ret->memory.host_bytes <= host_of(w);
+    if (c->vpp <= 1 && micro <= 0)
+        w->shared.overflows[c->sharding] = p.total > w->usable;
     if (ret->fits)
         time_candidate(w, micro, ret);
     return true;

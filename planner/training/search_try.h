@@ -14,6 +14,7 @@ struct kernels {
 struct shared {
     struct memory_held held[SHARDINGS];
     bool is_held[SHARDINGS];
+    bool overflows[SHARDINGS]; /* one chunk a stage and the smallest micro-batch are more than the card holds */
     struct kernels whole, sharded;
 };
 
@@ -39,7 +40,7 @@ struct walk {
 
 /* A cut whose layout so far was not walked before: nothing is shared with what was. */
 void search_share_anew(struct walk *w);
-/* The states of the cut's sharding are known to be too much. */
+/* The states of the cut's sharding are known to be too much, or its first chunk: more chunks keep more. */
 bool search_hopeless(const struct walk *w, const struct cut *c);
 /* Memory and, where it fits, time. `micro`: the micro-batch as a power of two, -1 = any other number. False: neither
  * this nor a larger micro-batch would be kept. */
