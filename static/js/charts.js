@@ -1,13 +1,26 @@
-// charts.js — two drawings as SVG, each with its figures in a table beside it (results.js), never colour alone.
+// charts.js — drawings as SVG, each with its figures in words or a table beside it, never colour alone.
 import { h, s } from './h.js';
 import { t } from './i18n.js';
 import { amount, compact, money, number } from './format.js';
 
 export const sections = ['compute', 'network', 'storage', 'software', 'operations', 'egress', 'validation', 'migration', 'inference_reserve'];
 
+// A drawing made anew for the width that it gets, so that its words stay readable on a phone.
+export function fitted(draw) {
+  const box = h('div', { class: 'fitted' });
+  let width = 0;
+  new ResizeObserver(([{ contentRect }]) => {
+    const room = Math.min(760, Math.max(240, Math.round(contentRect.width / 20) * 20));
+    if (room === width || contentRect.width === 0) return;
+    width = room;
+    box.replaceChildren(draw(width));
+  }).observe(box);
+  return box;
+}
+
 // One bar an option: what its total is made of, tax last.
-export function costBars(options) {
-  const width = 760, row = 34, left = 44, right = 130;
+function costBars(options, width) {
+  const row = 34, left = 28, right = 110;
   const most = Math.max(...options.map((o) => amount(o.cost.total)), 1);
   const scale = (value) => (value / most) * (width - left - right);
   const svg = s('svg', { viewBox: `0 0 ${width} ${options.length * row + 8}`, role: 'img', width: '100%',
@@ -15,7 +28,7 @@ export function costBars(options) {
   options.forEach((option, i) => {
     let x = left;
     const y = i * row + 6;
-    svg.append(s('text', { x: 8, y: y + 17, 'font-weight': 'bold' }, option.label));
+    svg.append(s('text', { x: 6, y: y + 17, 'font-weight': 'bold' }, option.label));
     const parts = [...sections.map((name) => [name, amount(option.cost.by_section[name])]), ['tax', amount(option.cost.tax)]];
     parts.forEach(([name, value], k) => {
       if (value <= 0) return;
@@ -41,10 +54,17 @@ function frontier(options) {
     .filter((o) => amount(o.cost.total) < least && ((least = amount(o.cost.total)), true));
 }
 
+// Round figures for an axis that reaches `most`: about four steps of 1, 2, 2.5 or 5 times a power of ten.
+export function ticks(most) {
+  const rough = most / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].find((m) => m * power >= rough * 0.999) * power;
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
+}
+
 // Cost against time with the frontier, budget and deadline. A budget or a deadline far beyond every option would press
 // them all into a corner, so it is left to the words.
-export function scatter(options, budget, deadlineDays) {
-  const width = 760, height = 300, left = 74, bottom = 40, top = 14, right = 20;
+function scatter(options, budget, deadlineDays, width) {
+  const height = 300, left = 56, bottom = 40, top = 14, right = 20;
   const near = (mark, most) => (mark && mark <= 3 * most ? mark : null);
   const mostX = Math.max(...options.map((o) => o.finish.expected_days)), mostY = Math.max(...options.map((o) => amount(o.cost.total)));
   const lineX = near(deadlineDays, mostX), lineY = near(budget, mostY);
@@ -53,12 +73,9 @@ export function scatter(options, budget, deadlineDays) {
   const y = (sum) => height - bottom - (sum / maxY) * (height - bottom - top);
   const svg = s('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', width: '100%',
     'aria-label': t('chart.scatter', { list: options.map((o) => `${o.label}: ${number(o.finish.expected_days)} / ${money(o.cost.total)}`).join('; ') }) });
-  for (let i = 0; i <= 4; i += 1) {
-    const gy = y((maxY * i) / 4), gx = x((maxX * i) / 4);
-    svg.append(s('line', { x1: left, x2: width - right, y1: gy, y2: gy, class: 'grid' }),
-      s('text', { x: left - 6, y: gy + 4, 'text-anchor': 'end' }, compact((maxY * i) / 4)),
-      s('text', { x: gx, y: height - bottom + 18, 'text-anchor': 'middle' }, number((maxX * i) / 4)));
-  }
+  for (const sum of ticks(maxY))
+    svg.append(s('line', { x1: left, x2: width - right, y1: y(sum), y2: y(sum), class: 'grid' }), s('text', { x: left - 6, y: y(sum) + 4, 'text-anchor': 'end' }, compact(sum)));
+  for (const days of ticks(maxX)) svg.append(s('text', { x: x(days), y: height - bottom + 18, 'text-anchor': 'middle' }, number(days, 1)));
   svg.append(s('text', { x: width - right, y: height - 6, 'text-anchor': 'end' }, t('chart.days')));
   const line = frontier(options);
   if (line.length > 1)
@@ -78,3 +95,6 @@ export function scatter(options, budget, deadlineDays) {
   }
   return svg;
 }
+
+export const drawnBars = (options) => fitted((width) => costBars(options, width));
+export const drawnScatter = (options, budget, deadlineDays) => fitted((width) => scatter(options, budget, deadlineDays, width));

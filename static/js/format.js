@@ -21,8 +21,8 @@ export const percent = (value, digits = 0) =>
 
 export const money = (m) =>
   m === null || m === undefined || m.amount === undefined ? '–'
-    : minus(new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
-      .format(m.amount));
+    : new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
+      .format(m.amount).replace('-', '−\u2060'); // a sign stays with its sum
 
 export const amount = (m) => (m && m.amount !== undefined ? Number(m.amount) : 0);
 

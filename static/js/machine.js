@@ -2,6 +2,7 @@
 import { h, s } from './h.js';
 import { t } from './i18n.js';
 import { number, percent, significant } from './format.js';
+import { fitted } from './charts.js';
 import { chip, grid, named, notes, pair } from './parts.js';
 import { itemName } from './names.js';
 
@@ -17,18 +18,23 @@ function supply(option, act) {
     t(`paid.${x.pricing_mode}`), [x.price_as_of ?? '–', ' ', chip(x.price_state === 'firm' ? 'good' : 'warn', named('state', x.price_state)), h('br'), h('span', { class: 'soft' }, x.price_source ?? '')]]));
 }
 
-function memory(m) {
+function memoryBar(m, width) {
   let x = 0;
   const most = Math.max(m.total_gb, m.usable_gb, m.high_gb ?? 0);
   const parts = memoryParts.map((name, k) => [name, m[`${name}_gb`], k]).filter(([, value]) => value > 0);
-  const at = (value) => (value / most) * 600;
-  const drawing = s('svg', { viewBox: '0 0 600 30', width: '100%', role: 'img', 'aria-label': t('memory.bar', { need: gb(m.total_gb), usable: gb(m.usable_gb) }) });
+  const at = (value) => (value / most) * (width - 2);
+  const drawing = s('svg', { viewBox: `0 0 ${width} 30`, width: '100%', role: 'img', 'aria-label': t('memory.bar', { need: gb(m.total_gb), usable: gb(m.usable_gb) }) });
   for (const [name, value, k] of parts) {
     drawing.append(s('rect', { x, y: 6, width: at(value), height: 18, class: `s${k}` }, s('title', {}, `${t(`memory.${name}`)} ${gb(value)}`)));
     x += at(value);
   }
   drawing.append(s('line', { x1: at(m.usable_gb), x2: at(m.usable_gb), y1: 0, y2: 30, class: 'axis limit' }));
-  return [drawing, h('ul', { class: 'legend' }, parts.map(([name, value, k]) => h('li', {},
+  return drawing;
+}
+
+function memory(m) {
+  const parts = memoryParts.map((name, k) => [name, m[`${name}_gb`], k]).filter(([, value]) => value > 0);
+  return [fitted((width) => memoryBar(m, width)), h('ul', { class: 'legend' }, parts.map(([name, value, k]) => h('li', {},
     s('svg', { viewBox: '0 0 14 14', 'aria-hidden': 'true' }, s('rect', { width: 14, height: 14, class: `s${k}` })), `${t(`memory.${name}`)} ${gb(value)}`)))];
 }
 

@@ -130,6 +130,7 @@ function drawTried() {
 function outcome(foretold) {
   if (!foretold?.total_cost_to_finish) return '';
   const met = shown.plan.options.find((o) => o.total_cost_to_finish.amount === foretold.total_cost_to_finish.amount && o.finish.finish_on === foretold.finish_on);
+  document.querySelector(`.card[data-label="${met?.label}"]`)?.classList.add('foretold');
   return met ? ` ${t('tried.met', { label: met.label, sum: money(met.total_cost_to_finish), on: met.finish.finish_on })}` : '';
 }
 

@@ -29,7 +29,7 @@ export function grid(label, heads, rows, foot = null) {
 }
 
 // +¥1,234.00 or −¥1,234.00
-export const difference = (m) => (Number(m.amount) > 0 ? '+' : '') + money(m);
+export const difference = (m) => (Number(m.amount) > 0 ? '+\u2060' : '') + money(m);
 
 // Copying needs a secure context; elsewhere the text is selected and the old way is tried.
 async function copy(text, beside) {

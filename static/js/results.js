@@ -3,7 +3,7 @@
 import { h } from './h.js';
 import { t } from './i18n.js';
 import { amount, money } from './format.js';
-import { barLegend, costBars, scatter, sections } from './charts.js';
+import { barLegend, drawnBars, drawnScatter, sections } from './charts.js';
 import { grid, notes, panel } from './parts.js';
 import { summary } from './summary.js';
 import { card } from './cards.js';
@@ -28,13 +28,13 @@ function budget(plan) {
 
 function costs(plan) {
   const shares = h('details', { class: 'more' }, h('summary', {}, t('as_table')), sectionTable(plan.options));
-  return panel('sections', costBars(plan.options), barLegend(), shares);
+  return panel('sections', drawnBars(plan.options), barLegend(), shares);
 }
 
 function scattered(plan, workload) {
   if (plan.options.length < 2) return null;
   const start = Date.parse(workload.constraints?.start_on ?? plan.as_of), end = Date.parse(workload.constraints?.deadline_on ?? '');
-  return panel('scatter', scatter(plan.options, amount(workload.constraints?.budget), Number.isFinite(end) ? (end - start) / 864e5 + 1 : null));
+  return panel('scatter', drawnScatter(plan.options, amount(workload.constraints?.budget), Number.isFinite(end) ? (end - start) / 864e5 + 1 : null));
 }
 
 // Where each part stands, for a page that is longer than a screen.

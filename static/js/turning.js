@@ -20,7 +20,7 @@ function figure(plan, point, value) {
   const [currency, per] = (point.unit ?? '').split('/');
   if (/^[A-Z]{3}$/.test(currency)) {
     const sum = money({ amount: String(Math.round(value * 10000) / 10000), currency });
-    return per ? t('per', { sum, unit: has(`unit.${per}`) ? t(`unit.${per}`) : per }) : sum;
+    return per ? t('per', { sum, unit: has(`each.${per}`) ? t(`each.${per}`) : per }) : sum;
   }
   const shown = Math.abs(value) >= 1e4 ? number(value) : significant(value, 4);
   return has(`measure.${point.unit}`) ? t(`measure.${point.unit}`, { n: shown }) : `${shown} ${point.unit ?? ''}`;

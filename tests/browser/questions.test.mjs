@@ -7,6 +7,7 @@ import { fields } from '../../static/js/fields.js';
 import { readDecimal, readNumber } from '../../static/js/numbers.js';
 import { fromFragment, toFragment, valuesOf, workloadOf } from '../../static/js/workload.js';
 import { changedWorkload, queryOf } from '../../static/js/changes.js';
+import { ticks } from '../../static/js/charts.js';
 import { example, examples, root } from './page.mjs';
 
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
@@ -95,4 +96,14 @@ test('changes by pointer set, add and leave out members without touching the req
   assert.equal(queryOf({ ...workload, constraints: { gpus: ['a', 'b'], budget: { amount: '5.00', currency: 'CNY' } } }),
     'model.preset=qwen2.5-7b&serving.weight_format=fp8&constraints.gpus=a%2Cb&constraints.budget=5.00');
   assert.equal(queryOf({ model: { config: { hidden_size: 1 } } }), null);
+});
+
+test('an axis has a handful of round figures and none beyond its end', () => {
+  for (const most of [0.3, 1, 7, 19.8, 46, 99, 100, 359000, 1.2e6, 8e9]) {
+    const list = ticks(most);
+    assert.ok(list.length >= 3 && list.length <= 6, `${most}: ${list}`);
+    assert.ok(list.at(-1) <= most * 1.0001);
+    const step = (list[1] / 10 ** Math.floor(Math.log10(list[1] * 1.0001))).toFixed(3);
+    assert.ok(['1.000', '2.000', '2.500', '5.000'].includes(step), `${most}: ${step}`);
+  }
 });
