@@ -35,7 +35,7 @@ function answer(d, fill) {
   const usable = d.measured ? measuredText(d.measured) : 0;
   return [h('p', { class: `verdict ${d.expand ? 'good' : d.verdict === 'insufficient' ? '' : 'warn'}` }, chip(d.expand ? 'good' : 'warn', named('option.m_verdict', d.verdict)), ' ', h('strong', {}, d.verdict_text),
     ' ', t(d.expand ? 'diagnosis.expand' : d.verdict === 'insufficient' ? 'diagnosis.unknown' : 'diagnosis.no_cards')),
-  d.recoverable_share ? h('p', {}, t('diagnosis.recoverable', { p: percent(d.recoverable_share) })) : null,
+  d.recoverable_share ? h('p', {}, t('diagnosis.recoverable', { p: percent(d.recoverable_share) }), d.recoverable_basis ? ` ${t(`recoverable.${d.recoverable_basis}`)}` : '') : null,
   d.fault ? h('p', { class: 'fault' }, d.fault) : null,
   notes(d.findings), cards(d), iterations(d.iterations), topology(d.topology),
   usable ? h('button', { type: 'button', class: 'primary', id: 'diagnosis-fill', onclick: () => fill(d.measured) }, t('diagnosis.fill', { n: number(usable) })) : h('p', { class: 'hint' }, t('diagnosis.nothing'))];

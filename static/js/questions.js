@@ -88,6 +88,7 @@ const measured = { id: 'measured', when: trains, fields: [
   { id: 'm_cv', ...positive, path: 'measured.iteration_time_cv' },
   { id: 'm_speedup', ...positive, path: 'measured.two_node_speedup' },
   { id: 'm_verdict', ...choice(['healthy', 'real_need', 'data_pipeline', 'bandwidth_bound', 'unstable_iterations', 'waiting', 'pcie_bound', 'insufficient'], 'nothing'), path: 'measured.verdict' },
+  { id: 'm_recoverable', type: 'number', min: 0, max: 1, path: 'measured.recoverable_share' },
 ], more: [
   { id: 'm_seq_len', ...whole, path: 'measured.seq_len' },
   { id: 'm_batch', ...whole, path: 'measured.global_batch' },
