@@ -71,6 +71,10 @@ static int bind(const struct build *b, struct launch_request *q, struct err *err
         {"launch_checkpoints_per_job", &q->checkpoints_per_job},
         {"train.default_seq", &q->default_seq_tokens},
         {"train.default_lora_rank", &q->default_lora_rank},
+        {"reserve_input_tokens", &q->reserve_input_tokens},
+        {"reserve_output_tokens", &q->reserve_output_tokens},
+        {"serve_default_input_tokens", &q->serve_default_input_tokens},
+        {"serve_default_output_tokens", &q->serve_default_output_tokens},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct param *p = param_find(&b->params, rows[i].key);

@@ -76,7 +76,9 @@ static void trainer_options(struct buf *b, const struct launch_request *q, int i
         buf_adds(b, " --gradient_checkpointing true");
     if (t->optimizer == OPT_ADAMW_8BIT)
         buf_adds(b, " --optim adamw_bnb_8bit");
-    else if (t->optimizer == OPT_ADAFACTOR || t->optimizer == OPT_SGD || t->optimizer == OPT_MUON)
+    else if (t->optimizer == OPT_MUON) /* LLaMA-Factory's own; transformers has no such name */
+        buf_adds(b, " --use_muon true");
+    else if (t->optimizer == OPT_ADAFACTOR || t->optimizer == OPT_SGD)
         buf_addf(b, " --optim %s", workload_enum_name(ENUM_OPTIMIZER, (int)t->optimizer));
     if (launch_is_adapter(q)) {
         next(b, indent);
@@ -207,7 +209,8 @@ static void megatron_options(struct buf *b, const struct launch_request *q, int 
              batch.micro, batch.global, seq_len, seq_len);
     megatron_amount(b, t, seq_len);
     next(b, indent);
-    buf_addf(b, "--lr %.2e --%s", q->learning_rate, launch_precision(q) == PREC_FP16 ? "fp16" : "bf16");
+    buf_addf(b, "--lr %.2e --attention-dropout 0.0 --hidden-dropout 0.0 --%s", q->learning_rate,
+             launch_precision(q) == PREC_FP16 ? "fp16" : "bf16");
     if (launch_precision(q) == PREC_FP8)
         buf_addf(b, " --fp8-format hybrid%s", t->fp8_mx ? " --fp8-recipe mxfp8" : "");
     if (launch_is_adapter(q))

@@ -15,6 +15,8 @@ struct launch_request {
     double checkpoints_per_job; /* launch_checkpoints_per_job; 0 = as the failures alone want it */
     double default_seq_tokens;  /* train.default_seq, and the rank of an adapter: what the plan was reckoned with */
     double default_lora_rank;   /* train.default_lora_rank */
+    double reserve_input_tokens, reserve_output_tokens;             /* of a service nobody described */
+    double serve_default_input_tokens, serve_default_output_tokens; /* of one described without its lengths */
 };
 
 /* The batch of one optimizer step as the launch text states it: global = micro x accumulation x dp. */

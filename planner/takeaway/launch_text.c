@@ -1,4 +1,4 @@
-/* launch_text.c — torchrun, Slurm, Kubernetes and serving text. All shell passes shellcheck (tests/unit). */
+/* launch_text.c — torchrun, Slurm and Kubernetes text. All shell passes shellcheck (tests/unit). */
 #include "planner/takeaway/launch_text.h"
 
 #include <math.h>
@@ -9,8 +9,11 @@
 
 #define PORT 29500
 
+/* Network cards that a process on the host drives: Ascend's sit in the cards themselves. */
 static bool has_rdma(const struct launch_request *q)
 {
+    if (strcmp(vendor_tools_of(q->shape->gpu)->vendor, "Huawei") == 0)
+        return false;
     return q->shape->inter == INTER_INFINIBAND || q->shape->inter == INTER_ROCE;
 }
 
@@ -34,7 +37,10 @@ static void environment(struct buf *b, const struct launch_request *q, int inden
     const struct layout *l = &q->estimate->layout;
     if (launch_uses_megatron(q) && (l->tp > 1 || l->cp > 1) && !launch_uses_megatron_fsdp(q))
         buf_addf(b, "%*sexport CUDA_DEVICE_MAX_CONNECTIONS=1\n", indent, "");
-    if (q->shape->nodes < 2 || strcmp(vendor_tools_of(q->shape->gpu)->resource, "nvidia.com/gpu") != 0)
+    const char *vendor = vendor_tools_of(q->shape->gpu)->vendor;
+    if (strcmp(vendor, "Huawei") == 0 && q->shape->nodes > 1) /* large jobs start slower than the 120 s it waits */
+        buf_addf(b, "%*sexport HCCL_CONNECT_TIMEOUT=1800\n", indent, "");
+    if (q->shape->nodes < 2 || strcmp(vendor, "NVIDIA") != 0)
         return;
     if (q->shape->inter == INTER_ETHERNET)
         buf_addf(b, "%*sexport NCCL_IB_DISABLE=1\n", indent, "");
@@ -61,8 +67,14 @@ static void torchrun_static(struct buf *b, const struct launch_request *q, int i
 /* What has to be there before the command runs. */
 static void preparations(struct buf *b, const struct launch_request *q)
 {
+    if (strcmp(vendor_tools_of(q->shape->gpu)->vendor, "Huawei") == 0)
+        buf_addf(b, "# first: source /usr/local/Ascend/ascend-toolkit/set_env.sh; the script imports torch_npu%s\n",
+                 launch_uses_megatron(q) ? " and mindspeed.megatron_adaptor" : "");
     if (launch_uses_deepspeed(q->workload, &q->estimate->layout))
-        buf_adds(b, "# deepspeed_config saved as ds_config.json beside train.py\n");
+        buf_addf(b, "# deepspeed_config saved as ds_config.json beside train.py%s\n",
+                 q->estimate->layout.shard_group > 1
+                     ? "; mics_shard_size: where DeepSpeed has no MiCS any more, FSDP's HYBRID_SHARD does the same"
+                     : "");
     else if (launch_uses_megatron(q) && launch_is_adapter(q))
         buf_adds(
             b,
@@ -193,61 +205,4 @@ void launch_text_kubernetes(struct buf *b, const struct launch_request *q)
     kubernetes_resources(b, q);
     buf_adds(b, "          volumeMounts:\n            - {name: shm, mountPath: /dev/shm}\n      volumes:\n"
                 "        - name: shm\n          emptyDir: {medium: Memory}\n");
-}
-
-/* The engines' own words; an engine without a row is started like vLLM, whose command most of them copy. */
-struct serve_words {
-    enum engine engine;
-    const char *command, *tensor, *pipeline, *expert, *context, *kv8;
-};
-
-static const struct serve_words serve_words[] = {
-    {ENGINE_VLLM, "vllm serve ", "--tensor-parallel-size", "--pipeline-parallel-size", "--enable-expert-parallel",
-     "--max-model-len", "--kv-cache-dtype fp8"},
-    {ENGINE_SGLANG, "python3 -m sglang.launch_server --model-path ", "--tp", "--pp", "--ep", "--context-length",
-     "--kv-cache-dtype fp8_e5m2"},
-    {ENGINE_LMDEPLOY, "lmdeploy serve api_server ", "--tp", NULL, "--ep", "--session-len", "--quant-policy 8"},
-    {ENGINE_TENSORRT_LLM, "trtllm-serve ", "--tp_size", "--pp_size", "--ep_size", "--max_seq_len", NULL},
-    {ENGINE_LLAMA_CPP, "llama-server --model ", NULL, NULL, NULL, "--ctx-size",
-     "--cache-type-k q8_0 --cache-type-v q8_0"},
-    {ENGINE_TGI, "text-generation-launcher --model-id ", "--num-shard", NULL, NULL, "--max-total-tokens",
-     "--kv-cache-dtype fp8_e5m2"},
-};
-
-static const struct serve_words *words_of(enum engine e)
-{
-    for (size_t i = 0; i < sizeof serve_words / sizeof *serve_words; i++)
-        if (serve_words[i].engine == e)
-            return &serve_words[i];
-    return &serve_words[0];
-}
-
-static void serve_option(struct buf *b, const char *name, int value)
-{
-    if (name && value > 1)
-        buf_addf(b, " %s %d", name, value);
-}
-
-void launch_text_serve(struct buf *b, const struct launch_request *q)
-{
-    const struct serving *s = &q->workload->serving;
-    const struct layout *l = launch_serving_layout(q);
-    const struct serve_words *words = words_of(s->engine);
-    const struct model *m = s->own_model ? &s->model : &q->workload->model;
-    if (launch_is_adapter(q) && q->workload->training.stated && !s->own_model)
-        buf_adds(b, "# checkpoints/final: the model with the adapter merged into it\n");
-    buf_adds(b, words->command);
-    launch_word_add(b, q->workload->training.stated && !s->own_model ? "checkpoints/final" : m->id, "your-model");
-    serve_option(b, words->tensor, l->tp);
-    serve_option(b, words->pipeline, l->pp);
-    if (l->ep > 1 && words == &serve_words[0])
-        buf_addf(b, " %s", words->expert);
-    else
-        serve_option(b, words->expert, l->ep);
-    serve_option(b, words->context, s->input_tokens + s->output_tokens);
-    if (s->kv_bits > 0 && s->kv_bits <= 8 && words->kv8)
-        buf_addf(b, " %s", words->kv8);
-    if (s->enforce_eager && words == &serve_words[0])
-        buf_adds(b, " --enforce-eager");
-    buf_addc(b, '\n');
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check.py ADDRESS EXAMPLE...: asks a running service for plans and runs over what the customer would run.
 
-For the examples and for random plans, of every option: the DeepSpeed file parses, its batch multiplies out and it says
+For the examples, for random plans and for a sample of the requests nobody chose (tests/bench), of every option: no option
+is one its tool does not have, the DeepSpeed file parses, its batch multiplies out and it says
 what the command line says; the parallel sizes are the layout's, divide what they must and multiply to the cards; Slurm's
 directives stand first and are sane; the YAML parses and asks for the cards; every shell text passes shellcheck.
 """
@@ -16,7 +17,10 @@ import urllib.request
 
 import yaml
 
+import options as known
+
 RANDOM_PLANS = 100
+EVERY = 4  # of tests/bench/requests.jsonl
 ADDRESS = sys.argv[1]
 failures = []
 passed = 0
@@ -50,11 +54,66 @@ def shell(name, text):
     shells.setdefault(re.sub(r"\d+", "0", text), (name, text))
 
 
+def commands(text):
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+
+
+def options_of(text):
+    return set(re.findall(r"(?<![\w-])--([a-z][\w-]*)", commands(text)))
+
+
+def check_options(name, text):
+    """Nothing that its tool would refuse."""
+    used = options_of(text)
+    if "text/slurm" in name:
+        directives = {d for d in re.findall(r"^#SBATCH --([\w-]+)", text, re.M)}
+        expect(name, directives <= known.SBATCH, f"sbatch has no {directives - known.SBATCH}")
+    trainer = known.TRAINER | known.FACTORY if "train.py --deepspeed" in text else None
+    own = {"batch_size", "max_seq_length", "model_name_or_path", "batch-size-per-gpu", "gradient-accumulation"}
+    script = (trainer if trainer else known.MEGATRON if "pretrain_gpt.py" in text
+              else known.MEGATRON | {"lora-rank", "quantization-bit"} if "finetune_lora.py" in text else own)
+    optim = re.search(r"--optim (\S+)", text)
+    expect(name, not optim or optim.group(1) in known.OPTIM, f"transformers has no optimizer {optim and optim.group(1)}")
+    expect(name, used <= known.TORCHRUN | script, f"unknown: {used - known.TORCHRUN - script}")
+
+
+def check_serve(name, text, serving, layout):
+    line = commands(text).strip()
+    tool = next((t for t in known.SERVE if t in line), None)
+    expect(name, tool is not None and "\n" not in line, f"no engine in {text}")
+    if tool is None:
+        return
+    used = options_of(text)
+    expect(name, used <= known.SERVE[tool], f"{tool} has no {used - known.SERVE[tool]}")
+    bits, form = serving.get("weight_bits"), serving.get("weight_format")
+    packed = re.search(r"-(fp8|w8a8|w4a8|int8|gptq|awq|bnb-4bit|nvfp4|mxfp4|q4f16|exl2|\w+\.gguf)( |$)", line) or "--quanti" in line
+    if form not in (None, "bf16", "fp16", "fp32") or (bits and bits <= 12):
+        expect(name, packed, f"weights of {bits or form} served unpacked: {line}")
+    if tool == "vllm serve" and layout:
+        s = sizes(layout)
+        expect(name, (number(line, "tensor-parallel-size") or 1) == s["tp"], f"tp of {line}")
+        expect(name, (number(line, "pipeline-parallel-size") or 1) == s["pp"], f"pp of {line}")
+    if serving.get("input_tokens") and serving.get("output_tokens") and tool == "vllm serve":
+        expect(name, number(line, "max-model-len") == serving["input_tokens"] + serving["output_tokens"], f"context of {line}")
+    if tool == "vllm serve" and not serving.get("input_tokens") and not serving.get("output_tokens"):
+        expect(name, number(line, "max-model-len") or "whisper" in line or "flux" in line, f"no context: {line}")
+    shell(name, text)
+
+
+def keys_of(value, path=""):
+    for key, inner in value.items():
+        yield path + key
+        if isinstance(inner, dict):
+            yield from keys_of(inner, path + key + ".")
+
+
 def sizes(layout):
     return {k: max(int(layout.get(k) or 1), 1) for k in ("tp", "pp", "cp", "ep", "dp", "vpp")}
 
 
 def check_deepspeed(name, config, text, layout, world):
+    unknown = set(keys_of(config)) - known.DEEPSPEED
+    expect(name, not unknown, f"DeepSpeed has no {unknown}")
     micro, steps = config["train_micro_batch_size_per_gpu"], config["gradient_accumulation_steps"]
     expect(name, config["train_batch_size"] == micro * steps * world, f"{config['train_batch_size']} is not {micro} x {steps} x {world}")
     expect(name, number(text, "per_device_train_batch_size") == micro, "micro batch of the command is not the file's")
@@ -79,6 +138,8 @@ def check_megatron(name, text, layout, world):
     ranks = s["tp"] * s["pp"] * s["cp"]
     expect(name, world % ranks == 0, f"{world} ranks in groups of {ranks}")
     dp = world // ranks
+    whole = s["tp"] if number(text, "expert-tensor-parallel-size") is None else number(text, "expert-tensor-parallel-size")
+    expect(name, s["ep"] == 1 or world % (whole * s["ep"] * s["pp"]) == 0, f"experts: {world} ranks in groups of {whole} x {s['ep']} x {s['pp']}")
     layers, heads = number(text, "num-layers"), number(text, "num-attention-heads")
     expect(name, heads % s["tp"] == 0, f"{heads} heads over {s['tp']}")
     last = number(text, "decoder-last-pipeline-num-layers")
@@ -139,8 +200,12 @@ def check_kubernetes(name, text, nodes, cards):
     shell(name, container["args"][0])
 
 
-def check_option(name, option, trains):
-    launch = option["launch"]
+def check_option(name, option, workload):
+    launch, trains = option["launch"], "training" in workload
+    for kind in ("torchrun", "slurm", "kubernetes"):
+        if launch[kind]:
+            text = launch[kind] if kind != "kubernetes" else list(yaml.safe_load_all(launch[kind]))[-1]["spec"]["template"]["spec"]["containers"][0]["args"][0]
+            check_options(f"{name} text/{kind}", text)
     text = launch["torchrun"]
     expect(name, (text is not None) == trains, "torchrun")
     if text:
@@ -161,7 +226,8 @@ def check_option(name, option, trains):
         if launch["kubernetes"]:
             check_kubernetes(name, launch["kubernetes"], nodes, cards)
     if launch["serve"]:
-        shell(name, launch["serve"])
+        reserve = (option["inference_reserve"] or {}).get("estimate") or {}
+        check_serve(f"{name} serve", launch["serve"], workload.get("serving") or {}, reserve.get("layout"))
     for item in option["checklist"]:
         if item["command"]:
             shell(f"{name} {item['code']}", item["command"] + "\n")
@@ -180,6 +246,12 @@ def random_workload(r, models, gpus):
     workload = {"model": r.choice([{"preset": r.choice(models)}, {"params_b": round(10 ** r.uniform(-1, 2.3), 2)}]), "training": training}
     if r.random() < 0.4:
         workload["serving"] = {"requests_per_s": round(10 ** r.uniform(-1, 1), 2), "input_tokens": 800, "output_tokens": 200, "months": 3}
+        if r.random() < 0.5:
+            workload["serving"]["weight_bits"] = r.choice([4, 8, 16])
+        elif r.random() < 0.5:
+            workload["serving"]["weight_format"] = r.choice(["fp8", "awq", "gptq", "int8", "bnb4", "gguf_q4_k_m"])
+        if r.random() < 0.5:
+            workload["serving"]["engine"] = r.choice(["vllm", "sglang", "lmdeploy", "tensorrt_llm", "tgi"])
     constraints = {"team": r.choice(["none", "slurm", "kubernetes", "expert"])}
     if r.random() < 0.4:
         constraints["gpus"] = r.sample(gpus, 4)
@@ -208,17 +280,19 @@ def main():
     plans = [(os.path.basename(path), json.load(open(path, encoding="utf-8"))) for path in sys.argv[2:]]
     r = random.Random(20261130)
     plans += [(f"random {i}", {"workload": random_workload(r, models, gpus)}) for i in range(RANDOM_PLANS)]
+    with open("tests/bench/requests.jsonl", encoding="utf-8") as lines:
+        plans += [(f"bench {i}", json.loads(line)) for i, line in enumerate(lines) if i % EVERY == 0]
     planned = options = 0
     for name, body in plans:
         answer = call("/api/v1/plans", body)
         if "options" not in answer:
-            expect(name, not name.endswith(".json"), f"{answer}")
+            expect(name, name.startswith("random"), f"{answer}")
             continue
         planned += 1
         for option in answer["options"]:
             options += 1
-            check_option(f"{name} {option['label']}", option, "training" in body["workload"])
-    expect("random plans", planned > len(plans) * 0.7, f"only {planned} of {len(plans)} requests were planned")
+            check_option(f"{name} {option['label']}", option, body["workload"])
+    expect("random plans", planned > len(plans) * 0.8, f"only {planned} of {len(plans)} requests were planned")
     expect("options", options > planned, f"{options} options of {planned} plans")
     check_shell()
     for failure in failures[:40]:

@@ -308,7 +308,7 @@ Test(launch, serving_command_carries_the_replicas_parallelism)
     struct err err;
     const enum engine engines[] = {ENGINE_UNSTATED, ENGINE_SGLANG, ENGINE_LMDEPLOY, ENGINE_TENSORRT_LLM};
     const char *expected[] = {"vllm serve qwen2.5-72b --tensor-parallel-size 4 --max-model-len 1300\n",
-                              "sglang.launch_server --model-path qwen2.5-72b --tp 4 --context-length 1300\n",
+                              "sglang.launch_server --model-path qwen2.5-72b --tp-size 4 --context-length 1300\n",
                               "lmdeploy serve api_server qwen2.5-72b --tp 4 --session-len 1300\n",
                               "trtllm-serve qwen2.5-72b --tp_size 4 --max_seq_len 1300\n"};
     for (size_t i = 0; i < 4; i++) {
@@ -318,6 +318,54 @@ Test(launch, serving_command_carries_the_replicas_parallelism)
         cr_expect_null(l.deepspeed_config);
         cr_assert(l.serve);
         cr_expect(strstr(l.serve, expected[i]), "%s", l.serve);
+    }
+    arena_free(arena);
+}
+
+/* What was reckoned with four bits must not be started with sixteen. */
+Test(launch, serving_command_carries_the_packing_of_the_weights)
+{
+    static const struct {
+        enum engine engine;
+        enum weight_format format;
+        double bits;
+        const struct gpu *gpu;
+        const char *line;
+    } rows[] = {
+        {ENGINE_UNSTATED, WF_UNSTATED, 0, &a100, "vllm serve m --max-model-len 1300\n"},
+        {ENGINE_UNSTATED, WF_UNSTATED, 16, &a100, "vllm serve m --max-model-len 1300\n"},
+        {ENGINE_UNSTATED, WF_UNSTATED, 8, &a100, "vllm serve m --max-model-len 1300 --quantization fp8\n"},
+        {ENGINE_VLLM, WF_UNSTATED, 4, &a100, "vllm serve m-awq --max-model-len 1300\n"},
+        {ENGINE_VLLM, WF_GPTQ, 0, &a100, "vllm serve m-gptq --max-model-len 1300\n"},
+        {ENGINE_VLLM, WF_BNB4, 0, &a100, "vllm serve m --max-model-len 1300 --quantization bitsandbytes\n"},
+        {ENGINE_VLLM, WF_UNSTATED, 8, &ascend, "vllm serve m-w8a8 --max-model-len 1300 --quantization ascend\n"},
+        {ENGINE_SGLANG, WF_FP8, 0, &a100, "--model-path m --context-length 1300 --quantization fp8\n"},
+        {ENGINE_SGLANG, WF_INT8, 0, &a100, "--model-path m-w8a8 --context-length 1300\n"},
+        {ENGINE_LMDEPLOY, WF_AWQ, 0, &a100, "api_server m-awq --session-len 1300 --model-format awq\n"},
+        {ENGINE_TENSORRT_LLM, WF_NVFP4, 0, &a100, "trtllm-serve m-nvfp4 --max_seq_len 1300\n"},
+        {ENGINE_TGI, WF_AWQ, 0, &a100, "--model-id m-awq --max-total-tokens 1300 --quantize awq\n"},
+        {ENGINE_UNSTATED, WF_GGUF_Q4_K_M, 0, &a100,
+         "llama-server --model m-q4_k_m.gguf --ctx-size 1300 --n-gpu-layers 999\n"},
+        {ENGINE_LLAMA_CPP, WF_UNSTATED, 0, &a100,
+         "llama-server --model m-f16.gguf --ctx-size 1300 --n-gpu-layers 999\n"},
+    };
+    struct arena *arena = arena_new(1 << 20);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct workload w;
+        workload_init(&w);
+        w.model = (struct model){.id = "m"};
+        w.serving.stated = true;
+        w.serving.input_tokens = 1000, w.serving.output_tokens = 300;
+        w.serving.engine = rows[i].engine;
+        w.serving.weight_format = rows[i].format;
+        w.serving.weight_bits = rows[i].bits;
+        struct estimate e = {.layout = {.tp = 1, .dp = 1}, .has_serving = true};
+        struct shape shape = {.gpu = rows[i].gpu, .gpus_per_node = 1, .nodes = 1};
+        struct launch_request q = {.workload = &w, .estimate = &e, .shape = &shape};
+        struct launch l;
+        struct err err;
+        cr_assert_eq(launch_make(&q, arena, &l, &err), 0);
+        cr_expect(l.serve && strstr(l.serve, rows[i].line), "row %zu: %s", i, l.serve);
     }
     arena_free(arena);
 }
