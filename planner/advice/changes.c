@@ -369,11 +369,12 @@ const struct attempt changes_attempts[] = {
     {"offload", "relax_offload", NEED_HOST, ALL_KINDS, true, false, larger_host},
     {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_bf16},
     {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, ALL_KINDS, false, false, use_8bit_optimizer},
+    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, false, slower_answers},
+    {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, false, without_serving},
     {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
      use_8bit_weights},
     {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
      use_4bit_weights},
-    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, false, slower_answers},
     {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_lora},
     {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_qlora},
     {"precision", "relax_precision_fp8", NEED_TIME | NEED_MONEY, ALL_KINDS, false, true, use_fp8},
@@ -385,7 +386,6 @@ const struct attempt changes_attempts[] = {
     {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, MANY_NODES, false, false, with_operators},
     {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, three_quarters_of_sequence},
     {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, half_of_sequence},
-    {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, false, without_serving},
 };
 const size_t changes_n_attempts = sizeof changes_attempts / sizeof *changes_attempts;
 

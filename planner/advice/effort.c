@@ -4,32 +4,26 @@
 
 enum {
     LEAST = 25,
-    RECKONED = 2,
-    SIZED = 10,
-    PAID = 3, /* a service on a machine, to the end of its months */
+    TWICE_RECKONED = 3,
+    FIRST_RECKONED = 1, /* more for a plan, which looks at every price for the first time */
+    SIZED = 1,
+    MEASURED = 2, /* a replica, for a load */
+    PAID = 3,     /* a service on a machine, to the end of its months */
     ANSWERED = 4,
-    SAMPLED = 19,
-    STARTED = 110, /* a request read, an answer begun */
-    SAID = 45     /* an option with its launch, its checklist and its bytes */
+    SAMPLED = 13,
+    SWEPT = 60,   /* turning points looked for, before any plan is made for them */
+    STARTED = 90, /* a request read, an answer begun */
+    SAID = 50     /* an option with its launch, its checklist and its bytes */
 };
 
 /* Layouts that are tried in a microsecond: the few of adapters are all held against the card and timed, most of the
- * many others are outrun at once; readings correct each. */
+ * many others are outrun at once; readings are held against each. */
 static int layouts_a_unit(const struct build *b)
 {
-    enum { ADAPTER = 4, FULL = 7, MEASURED = 1 };
-    switch (b->training.method) {
-    case METHOD_EMBEDDING:
-    case METHOD_CUSTOM:
-    case METHOD_LORA:
-    case METHOD_QLORA:
-        return ADAPTER;
-    case METHOD_UNSTATED:
-    case METHOD_PRETRAIN:
-    case METHOD_FULL_FINETUNE:
-        break;
-    }
-    return b->workload->measured.stated ? MEASURED : FULL;
+    enum { EACH = 4, MANY = 7 };
+    const enum method m = b->training.method;
+    const bool all_weights = m == METHOD_UNSTATED || m == METHOD_PRETRAIN || m == METHOD_FULL_FINETUNE;
+    return all_weights && !b->workload->measured.stated ? MANY : EACH;
 }
 
 int effort_of_search(const struct build *b, int searched)
@@ -44,7 +38,7 @@ int effort_buys_search(const struct build *b, int effort)
 
 int effort_of_reserve(const struct build *b)
 {
-    return SIZED * b->n_sized + PAID * b->n_sizings;
+    return SIZED * b->n_sized + MEASURED * b->n_measured + PAID * b->n_sizings;
 }
 
 int effort_of_options(int drafts)
@@ -54,11 +48,12 @@ int effort_of_options(int drafts)
 
 int effort_of_contest(const struct build *b, int searched)
 {
-    return LEAST + RECKONED * b->n_reckoned + effort_of_search(b, searched) + effort_of_reserve(b) +
+    return LEAST + TWICE_RECKONED * b->n_reckoned / 2 + effort_of_search(b, searched) + effort_of_reserve(b) +
            ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
 int effort_of_plan(const struct build *b, int searched)
 {
-    return STARTED + effort_of_contest(b, searched) + SAID * b->n_answered + b->n_replanned;
+    return STARTED + effort_of_contest(b, searched) + FIRST_RECKONED * b->n_reckoned + SAID * b->n_answered +
+           (b->scored_feasible ? SWEPT : 0) + b->n_replanned;
 }

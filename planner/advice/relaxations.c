@@ -16,7 +16,7 @@
 enum {
     PER_KIND_MAX = 2,
     PER_KIND_MAX_NOTHING = 4,
-    SHARE_FEASIBLE = 2, /* of what a plan may still cost, one part: turning points take the rest */
+    OF_FOUR = 3, /* parts of what a plan may still cost, where something is feasible: turning points take the rest */
     SPOT_SKUS_MAX = 32,
     SCRATCH_BYTES = 64 << 20
 };
@@ -452,7 +452,7 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
     s.saving_least = saving->value;
     s.per_kind = s.r.lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
     const int spent = effort_of_plan(b, b->n_searched);
-    s.r.effort_most = s.r.lean ? spent + (EFFORT_MAX - spent) / SHARE_FEASIBLE : EFFORT_MAX;
+    s.r.effort_most = s.r.lean ? spent + (EFFORT_MAX - spent) * OF_FOUR / 4 : EFFORT_MAX;
     s.r.scratch = arena_new(SCRATCH_BYTES);
     if (!s.r.scratch)
         return err_set(err, ERR_NOMEM, "no room to plan again");

@@ -103,12 +103,12 @@ struct build {
     struct hybrids *hybrids;            /* and where it cut the runs best (offers/option_hybrid.h) */
     int recalls;                        /* enum recall_how */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
-    int n_sized;                        /* sizings that were not at hand */
-    int n_searched;                     /* build_searched, when its options were there */
-    int n_answered, n_sampled;          /* drafts that became options, and those whose spread was sampled */
-    int n_replanned;                    /* what plans made of it spent (advice/effort.h) */
-    int n_validate_cut;                 /* validations that the budget's share made shorter */
-    int n_reckoned; /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
+    int n_sized, n_measured;   /* sizings that were not at hand, and the replicas that were measured for them */
+    int n_searched;            /* build_searched, when its options were there */
+    int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
+    int n_replanned;           /* what plans made of it spent (advice/effort.h) */
+    int n_validate_cut;        /* validations that the budget's share made shorter */
+    int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan
         alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
@@ -170,6 +170,9 @@ const struct model *build_served_model(const struct build *b);
  * (*err filled). */
 int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
                  struct err *err);
+
+/* What another look at the market has sized counts as the plan's own. */
+void build_count_sizings(const struct build *look, struct build *b);
 
 /* What `from` has asked of the market is at hand in `to`, but for machines of another price; sizings too
  * where the same model is served. For plans of one day, currency and assumptions. */

@@ -73,10 +73,11 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
     e->kept = kept_for(store, sku, &s);
-    b->n_sized += e->kept == NULL;
+    b->n_sized++;
     e->refused = serving_size_keeping(b->serving_k, &q, store->arena, b->serves ? &e->kept : NULL, ret, err) != 0;
     if (e->refused && err->code == ERR_NOMEM)
         return -1;
+    b->n_measured += e->refused ? 0 : ret->replicas_measured;
     e->gpu = sku->gpu;
     e->intra = sku->intra;
     e->gpus_per_node = sku->gpus_per_node;
@@ -86,6 +87,13 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     e->next = store->first;
     store->first = e;
     return e->refused;
+}
+
+void build_count_sizings(const struct build *look, struct build *b)
+{
+    b->n_sized += look->n_sized;
+    b->n_measured += look->n_measured;
+    b->n_sizings += look->n_sizings;
 }
 
 void build_inherit(const struct build *from, struct build *to)

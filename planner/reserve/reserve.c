@@ -363,8 +363,7 @@ static int look_again(struct build *b, const struct workload *w, struct build *c
 static int look_within(struct build *b, struct build *child, struct err *err)
 {
     const int rc = build_within(child, err);
-    b->n_sized += child->n_sized;
-    b->n_sizings += child->n_sizings;
+    build_count_sizings(child, b);
     return rc;
 }
 

@@ -38,6 +38,7 @@ struct serving_sizing_request {
 struct serving_sizing {
     bool feasible;
     struct note why_not;  /* when !feasible: memory, ttft, tpot... */
+    int replicas_measured; /* layouts of one that fit the machine: what the sizing cost */
     struct layout layout; /* of one replica */
     int gpus_per_replica;
     int replicas_per_gpu;                         /* > 1: several small replicas share one card */

@@ -194,7 +194,7 @@ struct serving_kept {
 /* The layouts that carry anything, measured. */
 struct measured_layouts {
     struct capacity c[MAX_CANDIDATES];
-    int n;
+    int n, measured;
     struct miss miss;
 };
 
@@ -205,7 +205,7 @@ static int measure_all(const struct serving_constants *k, const struct serving_s
 {
     struct layout layouts[MAX_CANDIDATES];
     const int n_layouts = candidates(q, layouts);
-    ret->n = 0;
+    ret->n = ret->measured = 0;
     ret->miss = (struct miss){"serving_no_memory", NAN, NAN, NAN};
     for (int round = 0; round < (few(k, d) ? 2 : 1) && ret->n == 0; round++) {
         d->hold = round == 0 ? k->default_min_concurrency : d->in_flight;
@@ -215,6 +215,7 @@ static int measure_all(const struct serving_constants *k, const struct serving_s
             *c = (struct capacity){.layout = layouts[i], .cards = layouts[i].tp * layouts[i].pp};
             if (measure(k, q, d, c, &fits, &ret->miss, err) != 0)
                 return -1;
+            ret->measured += c->full.memory.fits != FITS_NO;
             ret->n += fits;
         }
     }
@@ -253,6 +254,7 @@ int serving_size_keeping(const struct serving_constants *k, const struct serving
     struct miss miss;
     if (kept != NULL && *kept != NULL) {
         d.hold = (*kept)->hold;
+        ret->replicas_measured = (*kept)->n;
         miss = (*kept)->miss;
         z = fleet_choose(k, &d, (*kept)->c, (*kept)->n);
     } else {
@@ -260,6 +262,7 @@ int serving_size_keeping(const struct serving_constants *k, const struct serving
             return -1;
         if (kept != NULL)
             *kept = keep(k, &d, &own, arena);
+        ret->replicas_measured = own.measured;
         miss = own.miss;
         z = fleet_choose(k, &d, own.c, own.n);
     }
