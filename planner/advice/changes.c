@@ -369,8 +369,8 @@ const struct attempt changes_attempts[] = {
     {"offload", "relax_offload", NEED_HOST, ALL_KINDS, true, false, larger_host},
     {"precision", "relax_precision", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_bf16},
     {"optimizer_8bit", "relax_optimizer_8bit", NEED_MEMORY, ALL_KINDS, false, false, use_8bit_optimizer},
-    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, false, slower_answers},
     {"without_serving", "relax_without_serving", NEED_LOAD, ALL_KINDS, false, false, without_serving},
+    {"slower_answers", "relax_slower_answers", NEED_LOAD, ALL_KINDS, false, false, slower_answers},
     {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
      use_8bit_weights},
     {"weight_bits", "relax_weight_bits", NEED_SMALLER | NEED_MONEY | NEED_LOAD, ALL_KINDS, false, false,
@@ -388,11 +388,3 @@ const struct attempt changes_attempts[] = {
     {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, half_of_sequence},
 };
 const size_t changes_n_attempts = sizeof changes_attempts / sizeof *changes_attempts;
-
-const struct attempt *changes_attempt(const char *code)
-{
-    size_t i = 0;
-    while (i < changes_n_attempts - 1 && strcmp(changes_attempts[i].code, code) != 0)
-        i++;
-    return &changes_attempts[i];
-}

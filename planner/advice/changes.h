@@ -48,9 +48,6 @@ struct attempt {
 extern const struct attempt changes_attempts[];
 extern const size_t changes_n_attempts;
 
-/* The first of this code. */
-const struct attempt *changes_attempt(const char *code);
-
 /* Allows one card more than those that the request lists. */
 void changes_add_gpu(struct changing *c, const struct gpu *gpu);
 

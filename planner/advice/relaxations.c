@@ -1,8 +1,8 @@
 /* relaxations.c — the smallest single changes that make a kind of supply work, or the job much cheaper.
  *
- * Found by planning again, never by phrase: each attempt (changes.h) changes one thing of the request and is kept with
- * its new cost and date when the plan of it is feasible. One plan of a changed request answers for every kind that it
- * may help; what cannot help is not planned. Nearest changes come first.
+ * Found by planning again, never by phrase (relaxing.h): each attempt (changes.h) changes one thing of the request and
+ * is kept with its new cost and date when the plan of it is feasible. One plan of a changed request answers for every
+ * kind that it may help; what cannot help is not planned. Nearest changes come first.
  */
 #include <limits.h>
 #include <math.h>
@@ -17,7 +17,6 @@ enum {
     PER_KIND_MAX = 2,
     PER_KIND_MAX_NOTHING = 4,
     OF_FOUR = 3, /* parts of what a plan may still cost, where something is feasible: turning points take the rest */
-    SPOT_SKUS_MAX = 32,
     SCRATCH_BYTES = 64 << 20
 };
 
@@ -34,34 +33,7 @@ struct search {
     struct relaxing r;
     struct stuck stuck[KIND_COUNT]; /* by kind; miss NULL: something is feasible, or the kind is not wanted */
     size_t per_kind;
-    double saving_least; /* share that a change must save to be worth naming beside a feasible option */
 };
-
-/* What was changed, as the words of the relaxation name it. */
-static void say_change(const struct build *b, struct note *n, const struct changing *c)
-{
-    const struct workload *was = b->workload;
-    if (c->w->training.seq_len != was->training.seq_len)
-        note_num(n, "seq_len", c->figure);
-    else if (c->w->training.shareable_runs != was->training.shareable_runs)
-        note_num(note_num(n, "runs", c->w->training.runs), "shareable", c->w->training.shareable_runs);
-    else if (c->figure > 0)
-        note_num(note_num(n, "bits", c->figure), "host_gb", c->figure);
-    else
-        note_num(note_num(n, "ttft_ms", c->w->serving.ttft_ms), "tpot_ms", c->w->serving.tpot_ms);
-}
-
-static struct relaxation *keep(struct search *s, const struct attempt *a, const struct changing *c,
-                               const struct relaxed_option *o, bool exact, struct relaxation_list *to)
-{
-    struct relaxation *r = relaxing_add(&s->r, to, a->code, a->text, o, exact);
-    if (!r)
-        return NULL;
-    relaxing_take_changes(r, c);
-    say_change(s->r.b, &r->text, c);
-    note_text(&r->text, "gpu", o->gpu->name);
-    return r;
-}
 
 /* The change made to a copy of the request; false where there is nothing to change. */
 static bool make_change(struct search *s, const struct attempt *a, enum option_kind kind, struct workload *w,
@@ -96,7 +68,7 @@ static int take_found(struct search *s, const struct attempt *a, const struct ch
     if (a->fp8 && (f->first.gpu == NULL || !(f->first.gpu->fp8_tflops > 0)))
         return 0; /* it would run in 16 bits there: no change */
     if (f->feasible)
-        return keep(s, a, c, &f->first, f->exact, &k->miss->relaxations) ? 0 : -1;
+        return relaxing_keep(&s->r, a, c, &f->first, f->exact, &k->miss->relaxations) ? 0 : -1;
     if (f->first.gpu && !k->near) {
         k->near = a;
         k->near_option = f->first;
@@ -347,100 +319,6 @@ static int relax_kinds(struct search *s)
     return 0;
 }
 
-/* Is there a spot price of this card at all? Looked for among its cheapest SKUs. */
-static bool spot_is_sold(const struct build *b, const struct gpu *gpu)
-{
-    const struct market_index *m = b->catalog->market;
-    const size_t g = (size_t)(gpu - b->catalog->gpus);
-    uint32_t last = m ? m->first_of_gpu[g + 1] : 0;
-    if (m && last - m->first_of_gpu[g] > SPOT_SKUS_MAX)
-        last = m->first_of_gpu[g] + SPOT_SKUS_MAX;
-    for (uint32_t i = m ? m->first_of_gpu[g] : 0; i < last; i++) {
-        const struct sku *s = &b->catalog->skus[m->by_hour[i]];
-        for (size_t p = s->first_price; p < s->first_price + s->n_prices; p++)
-            if (b->catalog->prices[p].mode == MODE_SPOT)
-                return true;
-    }
-    return false;
-}
-
-/* Is the card enough cheaper in another city that a plan there could save what it must? */
-static bool cheaper_elsewhere(const struct search *s, const struct offer *here)
-{
-    const struct market_query q = {.gpu = here->sku->gpu,
-                                   .provider_kinds = 1u << PROVIDER_LOCAL_IDC | 1u << PROVIDER_PUBLIC_CLOUD,
-                                   .data_stays = s->r.b->market.data_at_home,
-                                   .any_city = true};
-    const struct offer *there;
-    if (!s->r.b->workload->constraints.city || market_find(&s->r.b->market, &q, &there, 1) == 0)
-        return false;
-    const double now = here->node_month_micros, then = there->node_month_micros;
-    return now > 0 && then > 0 &&
-           then / there->sku->gpus_per_node < now / here->sku->gpus_per_node * (1 - s->saving_least);
-}
-
-/* What a plan of these kinds may cost so that the change alone saves enough: against the cheapest already offered of
- * them, and against what is recommended. The reserve stays whatever is changed, so the saving is of the rest. */
-static int64_t most_for(const struct search *s, unsigned kinds, double share)
-{
-    int64_t most = INT64_MAX;
-    for (size_t i = 0; i < s->r.plan->n_options; i++) {
-        const struct option *o = &s->r.plan->options[i];
-        if (!o->feasible || (i > 0 && !(kinds & 1u << o->kind)))
-            continue;
-        const double job = (double)o->cost.total - (double)o->reserve.total;
-        const int64_t enough = (int64_t)llround((double)o->cost.total - job * share);
-        most = enough < most ? enough : most;
-    }
-    return share > 0 ? most : most - 1;
-}
-
-/* One attempt beside a feasible plan: told by its cheapest option of these kinds, where that costs at most so much. */
-static int attempt_cheaper(struct search *s, const char *code, unsigned kinds, int64_t most, struct relaxation_list *to)
-{
-    struct relaxed found[KIND_COUNT];
-    const struct attempt *a = changes_attempt(code);
-    struct workload *w = arena_alloc(s->r.b->arena, sizeof *w);
-    struct changing c;
-    if (!w)
-        return err_set(s->r.err, ERR_NOMEM, "no room to plan again");
-    if (!make_change(s, a, s->r.plan->options[0].kind, w, &c))
-        return c.failed ? err_set(s->r.err, ERR_NOMEM, "no room to plan again") : 0;
-    if (relaxing_plan(&s->r, w, kinds, found) != 0)
-        return -1;
-    const struct relaxed *f = &found[lowest(kinds)];
-    if (!f->feasible || f->cheapest.total > most)
-        return 0;
-    struct relaxation *r = keep(s, a, &c, &f->cheapest, f->exact, to);
-    if (!r)
-        return -1;
-    note_money(&r->text, "saving", s->r.plan->options[0].cost.total - f->cheapest.total);
-    return 0;
-}
-
-/* A feasible plan: what single change would make it much cheaper. A gentler method is looked for on one machine, which
- * is where it belongs; spot and another city only where a look at the market says that they might. */
-static int relax_cost(struct search *s, const struct draft *d)
-{
-    const struct build *b = s->r.b;
-    struct option *best = s->r.plan->n_options > 0 ? &s->r.plan->options[0] : NULL;
-    if (!best || !best->feasible || !d || !b->trains)
-        return 0;
-    const unsigned one_machine = 1u << KIND_SINGLE_MACHINE, kind = 1u << best->kind;
-    const struct offer *offer = d->groups[d->train_group].offer;
-    const bool full = b->training.method == METHOD_FULL_FINETUNE;
-    /* A gentler method is worth saying whatever it saves; the others only where they save much. */
-    if (attempt_cheaper(s, full ? "lora" : "qlora", one_machine, most_for(s, one_machine, 0), &best->relaxations))
-        return -1;
-    if (spot_is_sold(b, offer->sku->gpu) &&
-        attempt_cheaper(s, "spot", kind, most_for(s, kind, s->saving_least), &best->relaxations))
-        return -1;
-    if (cheaper_elsewhere(s, offer) &&
-        attempt_cheaper(s, "city", kind, most_for(s, kind, s->saving_least), &best->relaxations))
-        return -1;
-    return 0;
-}
-
 int relaxations_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
     const struct param *saving = param_find(&b->params, "relaxation_saving_share");
@@ -449,14 +327,17 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
         return err_set(err, ERR_NOT_FOUND, "assumption relaxation_saving_share is missing");
     if (b->lean)
         return 0;
-    s.saving_least = saving->value;
+    s.r.saving_least = saving->value;
     s.per_kind = s.r.lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
     const int spent = effort_of_plan(b, b->n_searched);
     s.r.effort_most = s.r.lean ? spent + (EFFORT_MAX - spent) * OF_FOUR / 4 : EFFORT_MAX;
     s.r.scratch = arena_new(SCRATCH_BYTES);
     if (!s.r.scratch)
         return err_set(err, ERR_NOMEM, "no room to plan again");
-    const int rc = relax_cost(&s, ranked->n > 0 ? ranked->items[0] : NULL) != 0 ? -1 : relax_kinds(&s);
+    const struct draft *first = ranked->n > 0 && ranked->items[0]->option->feasible ? ranked->items[0] : NULL;
+    int rc = first != NULL ? relax_cost(&s.r, first) : 0;
+    rc = rc == 0 ? relax_kinds(&s) : rc;
+    rc = rc == 0 && first != NULL ? relax_cost_precision(&s.r, first) : rc;
     arena_free(s.r.scratch);
     return rc;
 }

@@ -27,6 +27,32 @@ void relaxing_take_changes(struct relaxation *r, const struct changing *c)
     r->n_changes = c->n;
 }
 
+/* What was changed, as the words of the relaxation name it. */
+static void say_change(const struct build *b, struct note *n, const struct changing *c)
+{
+    const struct workload *was = b->workload;
+    if (c->w->training.seq_len != was->training.seq_len)
+        note_num(n, "seq_len", c->figure);
+    else if (c->w->training.shareable_runs != was->training.shareable_runs)
+        note_num(note_num(n, "runs", c->w->training.runs), "shareable", c->w->training.shareable_runs);
+    else if (c->figure > 0)
+        note_num(note_num(n, "bits", c->figure), "host_gb", c->figure);
+    else
+        note_num(note_num(n, "ttft_ms", c->w->serving.ttft_ms), "tpot_ms", c->w->serving.tpot_ms);
+}
+
+struct relaxation *relaxing_keep(struct relaxing *s, const struct attempt *a, const struct changing *c,
+                                 const struct relaxed_option *o, bool exact, struct relaxation_list *to)
+{
+    struct relaxation *r = relaxing_add(s, to, a->code, a->text, o, exact);
+    if (!r)
+        return NULL;
+    relaxing_take_changes(r, c);
+    say_change(s->b, &r->text, c);
+    note_text(&r->text, "gpu", o->gpu->name);
+    return r;
+}
+
 static struct relaxed_option option_of(const struct draft *d)
 {
     return (struct relaxed_option){d->option->cost.total, d->option->finish.finish_on, d->shape.gpu};

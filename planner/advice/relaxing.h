@@ -12,8 +12,9 @@ struct relaxing {
     struct plan *plan;
     struct arena *scratch; /* of one re-plan at a time */
     struct err *err;
-    int effort_most; /* of the whole plan (effort.h): what would go beyond it is not planned */
-    bool lean;       /* something is feasible: what is not matters less, where physics has to be asked again */
+    int effort_most;     /* of the whole plan (effort.h): what would go beyond it is not planned */
+    double saving_least; /* share that a change must save to be worth naming beside a feasible option */
+    bool lean;           /* something is feasible: what is not matters less, where physics has to be asked again */
 };
 
 /* One option that a changed request has. */
@@ -45,8 +46,17 @@ struct relaxation *relaxing_add(struct relaxing *s, struct relaxation_list *l, c
                                 const struct relaxed_option *o, bool exact);
 void relaxing_take_changes(struct relaxation *r, const struct changing *c);
 
+/* The record of an attempt that came to this option, with its changes and its words; NULL: no memory. */
+struct relaxation *relaxing_keep(struct relaxing *s, const struct attempt *a, const struct changing *c,
+                                 const struct relaxed_option *o, bool exact, struct relaxation_list *to);
+
 /* The least later deadline and the least larger budget that make the kind feasible, where nothing else is missing
  * (relax_limits.c). -1: no memory. */
 int relax_limits(struct relaxing *s, enum option_kind kind, struct relaxation_list *to);
+
+/* What would make the recommended plan much cheaper (relax_cost.c): d is its draft. The second asks all of the physics
+ * again: it comes last. -1: no memory. */
+int relax_cost(struct relaxing *s, const struct draft *d);
+int relax_cost_precision(struct relaxing *s, const struct draft *d);
 
 #endif

@@ -169,7 +169,9 @@ int replan_foreseen(const struct build *b, const struct replan_ask *ask)
 {
     enum { OPTIONS = 3, AT_HAND = 4 }; /* of a kind; what is left to reckon where most of it is at hand */
     const bool same = replan_same_physics(b, ask->workload), limits = limits_alone(b, ask->workload);
-    int effort = same_load(b->workload, ask->workload) ? 0 : effort_of_reserve(b);
+    const struct serving *load = &ask->workload->serving;
+    const bool none = load->months_stated && load->months <= 0;
+    int effort = none || same_load(b->workload, ask->workload) ? 0 : effort_of_reserve(b);
     for (int k = 0; k < KIND_COUNT; k++)
         if (ask->kinds & 1u << k)
             effort += (limits ? b->kind_work[k] / AT_HAND : b->kind_work[k]) + effort_of_options(OPTIONS) +
