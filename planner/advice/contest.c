@@ -7,6 +7,7 @@
 #include "planner/advice/effort.h"
 #include "planner/advice/rank.h"
 #include "planner/offers/answer.h"
+#include "planner/offers/candidate.h"
 #include "planner/offers/kinds.h"
 
 /* Drafts of the plan that is planned again, of the kinds that its change does not touch. */
@@ -103,6 +104,11 @@ static bool is_feasible(struct race *r, size_t i)
 {
     struct draft *d = r->list.items[i];
     if (d->option == NULL) {
+        if (candidate_complete(r->b, d) != 0) {
+            r->failed = true;
+            err_set(r->err, ERR_INTERNAL, "a candidate that was reckoned cannot be reckoned again");
+            return false;
+        }
         if (answer_option(r->b, d, r->err) != 0 ||
             uncertainty_of(r->b, d, uncertainty_place(&r->list, i), r->spread, r->err) != 0) {
             r->failed = true;

@@ -58,6 +58,8 @@ struct draft_extra {
     const char *tax_code; /* NULL = service_6 */
 };
 
+struct candidate;
+
 struct draft {
     enum option_kind kind;
     int n_groups, n_steps, n_extras;
@@ -75,6 +77,7 @@ struct draft {
     double lost_share, setup_hours; /* what the supplier\'s quality added to the runs (quality.h) */
     struct note title;
     struct note_list reasons, warnings;
+    const struct candidate *sketch; /* it is no more than its machines, its total and its days so far (offers/candidate.h) */
     /* filled as the plan goes on */
     bool surplus; /* worse than the few of its kind that are shown */
     struct reckoning *base;

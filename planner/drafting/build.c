@@ -249,7 +249,12 @@ int build_keep(struct build *b, struct option_list *l, struct draft *d)
         return 0;
     }
     d->base = base;
-    if (!arena_grow(b->arena, (void **)&l->items, &l->cap, l->n, sizeof *l->items))
+    return build_append(b, l, d);
+}
+
+int build_append(struct build *b, struct option_list *l, struct draft *d)
+{
+    if (d == NULL || !arena_grow(b->arena, (void **)&l->items, &l->cap, l->n, sizeof *l->items))
         return -1;
     l->items[l->n++] = d;
     return 0;

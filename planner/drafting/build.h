@@ -214,5 +214,7 @@ struct draft *build_draft_new(struct build *b, enum option_kind kind);
 
 /* Reckons a finished draft (d->base) and appends it; one longer than the horizon is refused instead. -1: no memory. */
 int build_keep(struct build *b, struct option_list *l, struct draft *d);
+/* Appends one that was reckoned; NULL or no memory: -1. */
+int build_append(struct build *b, struct option_list *l, struct draft *d);
 
 #endif

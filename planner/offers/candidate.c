@@ -65,7 +65,8 @@ int candidate_max_nodes(const struct build *b, bool *ret_by_team)
     return (int)fmin(team, most);
 }
 
-static int candidate_fill(struct build *b, const struct candidate *c, struct draft *d)
+/* Machines and what they do; returns the group that validates and develops. */
+static int place_machines(struct build *b, const struct candidate *c, struct draft *d)
 {
     bool spot = b->workload->constraints.allow_spot;
     d->train_group = draft_add_group(d, c->offer, "train", c->by_card, c->cards, c->nodes);
@@ -79,6 +80,12 @@ static int candidate_fill(struct build *b, const struct candidate *c, struct dra
     int per_run = c->nodes / c->lanes > 0 ? c->nodes / c->lanes : 1;
     d->shape = build_shape(b, c->offer->sku, c->nodes > 1 || c->lanes == 1 ? c->cards : c->cards / c->lanes, per_run,
                            c->network);
+    return home;
+}
+
+static int candidate_fill(struct build *b, const struct candidate *c, struct draft *d)
+{
+    const int home = place_machines(b, c, d);
     double hours = build_train_hours(b, c->estimate, c->lanes) + candidate_staging_hours(b);
     if (phases_standard(b, d, home, d->train_group, c->nodes, hours) != 0 || extras_standard(b, d) != 0)
         return -1;
@@ -89,6 +96,34 @@ int candidate_draft(struct build *b, enum option_kind kind, const struct candida
 {
     build_draft_start(b, d, kind);
     return candidate_fill(b, c, d);
+}
+
+struct draft *candidate_sketch(struct build *b, enum option_kind kind, const struct candidate *c)
+{
+    struct draft *d = build_draft_new(b, kind);
+    struct reckoning *base = arena_alloc(b->arena, sizeof *base);
+    if (d == NULL || base == NULL)
+        return NULL;
+    place_machines(b, c, d);
+    base->total = c->total;
+    base->schedule.finish_days = c->finish_days;
+    base->schedule.finish_day = (int)lround(c->finish_days) - 1;
+    d->base = base;
+    d->sketch = c;
+    return d;
+}
+
+int candidate_complete(struct build *b, struct draft *d)
+{
+    const struct candidate *c = d->sketch;
+    struct reckoning *base = d->base;
+    if (c == NULL)
+        return 0;
+    build_draft_start(b, d, d->kind);
+    d->base = base;
+    d->sketch = NULL;
+    b->n_reckoned++;
+    return candidate_fill(b, c, d) != 0 || costing_reckon(&b->day, d, &what_if_expected, base) != 0 ? -1 : 0;
 }
 
 bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *c, struct draft *scratch)

@@ -55,6 +55,11 @@ size_t candidate_choose(const struct build *b, const struct candidate_list *l, s
 /* The draft of one candidate in place; -1 when it has more parts than a draft holds. */
 int candidate_draft(struct build *b, enum option_kind kind, const struct candidate *c, struct draft *d);
 
+/* No more of a candidate than a contest takes to see who may lead; completed for whoever does. It keeps `c`. NULL: no
+ * memory; -1: it cannot be reckoned again. */
+struct draft *candidate_sketch(struct build *b, enum option_kind kind, const struct candidate *c);
+int candidate_complete(struct build *b, struct draft *d);
+
 /* What a kept candidate has to say for itself: memory, lanes, card, home. */
 void candidate_reasons(struct build *b, const struct candidate *c, struct draft *d);
 

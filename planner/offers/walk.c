@@ -109,13 +109,19 @@ int walk_keep(struct walk *w, const struct walk_rules *r, struct option_list *ou
     const double shown = w->b->a.options_per_kind;
     size_t best[KEPT_MAX], max = w->b->lean ? 1 : shown < KEPT_MAX ? (size_t)shown : KEPT_MAX;
     size_t n = candidate_choose(w->b, &w->list, best, max);
+    const bool sketches = recall_is_near(w->b) && !(w->b->reserve.batch.requests > 0);
     for (size_t i = 0; i < n; i++) {
         struct candidate *c = &w->list.items[best[i]];
+        if (r->settle != NULL && r->settle(w, c) != 0)
+            return -1;
+        if (sketches) {
+            if (build_append(w->b, out, candidate_sketch(w->b, w->kind, c)) != 0)
+                return err_set(w->err, ERR_NOMEM, "no room for options");
+            continue;
+        }
         struct draft *d = build_draft_new(w->b, w->kind);
         if (d == NULL)
             return err_set(w->err, ERR_NOMEM, "no room for options");
-        if (r->settle != NULL && r->settle(w, c) != 0)
-            return -1;
         if (candidate_draft(w->b, w->kind, c, d) != 0)
             return err_set(w->err, ERR_INTERNAL, "an option has more parts than a draft holds");
         if (!w->b->order_only)
