@@ -176,14 +176,32 @@ static int add_best(struct build *b, struct hybrid_found *f, int tried, struct o
     return batch_keep(b, out, d, err);
 }
 
+/* The same machines in the same shape, at whatever price and speed. */
+static bool is_machine(const struct hybrid_side *a, const struct hybrid_side *b)
+{
+    return a->offer->sku == b->offer->sku && a->by_card == b->by_card &&
+           a->shape.gpus_per_node == b->shape.gpus_per_node && a->shape.nodes == b->shape.nodes;
+}
+
+static bool are_machines(const struct hybrid_ends *a, const struct hybrid_ends *b)
+{
+    return is_machine(&a->fit, &b->fit) && is_machine(&a->cheap, &b->cheap);
+}
+
 int hybrid_pair_add(struct build *b, const struct hybrid_pair *p, const struct hybrid_ends *home,
-                    const struct hybrid_ends *cloud, struct option_list *out, struct err *err)
+                    const struct hybrid_ends *cloud, const struct hybrid_found *before, struct option_list *out,
+                    struct err *err)
 {
     struct hybrid_found f = {.pair = *p, .home = *home, .cloud = *cloud};
     struct draft *scratch = build_draft_new(b, KIND_HYBRID_CLOUD);
+    const bool again = before != NULL && are_machines(home, &before->home) && are_machines(cloud, &before->cloud);
     if (!scratch)
         return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
-    const int tried = weigh_pairings(b, &f, false, scratch);
+    if (again) {
+        memcpy(f.cuts, before->cuts, sizeof f.cuts);
+        f.best = before->best;
+    }
+    const int tried = weigh_pairings(b, &f, again, scratch);
     if (f.best >= 0)
         remember(b, &f);
     return add_best(b, &f, tried, out, err);

@@ -89,8 +89,8 @@ static int reserve_at_home(struct build *b, struct hybrid_pair *p, struct err *e
 }
 
 /* The ends of one line, their machines and the lightest cut; *ret_pairs counts the lines whose ends carry the runs. */
-static int add_line(struct build *b, struct hybrid_pair *p, struct hybrid_miss *miss, bool *ret_other, int *ret_pairs,
-                    struct option_list *out, struct err *err)
+static int add_line(struct build *b, struct hybrid_pair *p, const struct hybrid_found *before, struct hybrid_miss *miss,
+                    bool *ret_other, int *ret_pairs, struct option_list *out, struct err *err)
 {
     struct hybrid_ends home = {0}, cloud = {0};
     if (choose_ends(b, p, &home, &cloud, miss, ret_other, err))
@@ -98,7 +98,7 @@ static int add_line(struct build *b, struct hybrid_pair *p, struct hybrid_miss *
     if (!home.fit.offer || !cloud.fit.offer)
         return 0;
     ++*ret_pairs;
-    return reserve_at_home(b, p, err) ? -1 : hybrid_pair_add(b, p, &home, &cloud, out, err);
+    return reserve_at_home(b, p, err) ? -1 : hybrid_pair_add(b, p, &home, &cloud, before, out, err);
 }
 
 /* In a plan made of another: from what that one found best, or anew where the change is of a machine at either end. */
@@ -110,7 +110,7 @@ static int add_again(struct build *b, const struct hybrid_found *found, struct o
     bool other = false;
     p.reserve = NULL;
     if (recall_moves_at(b, p.home) || recall_moves_at(b, p.cloud))
-        return add_line(b, &p, &miss, &other, &pairs, out, err);
+        return add_line(b, &p, found, &miss, &other, &pairs, out, err);
     struct hybrid_found again = *found;
     if (b->recall_reserve < 0 || b->recall_reserve > 0) {
         again.pair.reserve = NULL;
@@ -143,7 +143,7 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
         if (!hybrid_pair_of(b, &b->catalog->lines[i], &p))
             continue;
         p.terms = terms;
-        if (add_line(b, &p, &miss, &other, &pairs, out, err))
+        if (add_line(b, &p, NULL, &miss, &other, &pairs, out, err))
             return -1;
     }
     if (out->n > before)

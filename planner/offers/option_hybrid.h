@@ -58,9 +58,11 @@ struct hybrids {
     int n;
 };
 
-/* The lightest cut of all pairings of the machines worth trying at both ends into *out. */
+/* The lightest cut of all pairings of the machines worth trying at both ends into *out. before: what a plan much like
+ * this one found, NULL = none. */
 int hybrid_pair_add(struct build *b, const struct hybrid_pair *p, const struct hybrid_ends *home,
-                    const struct hybrid_ends *cloud, struct option_list *out, struct err *err);
+                    const struct hybrid_ends *cloud, const struct hybrid_found *before, struct option_list *out,
+                    struct err *err);
 
 /* The same machines again in a plan made of another; moved: another cut of the runs may be lighter now. */
 int hybrid_pair_again(struct build *b, const struct hybrid_found *found, bool moved, struct option_list *out,
