@@ -142,7 +142,7 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
             return -1;
     } else {
         to->reserve = from->reserve;
-        memcpy(to->alternatives, from->alternatives, sizeof to->alternatives);
+        memcpy(to->alternatives, from->alternatives, from->n_alternatives * sizeof *to->alternatives);
         to->n_alternatives = from->n_alternatives;
     }
     if (looser) {

@@ -85,7 +85,7 @@ double build_state_bytes(const struct build *b)
 }
 
 /* The market is opened before the budget is read in its currency. */
-static int resolve_money(struct build *b, struct err *err)
+static int resolve_money(struct build *b, const struct build *like, struct err *err)
 {
     const struct workload *w = b->workload;
     const struct constraints *c = &w->constraints;
@@ -94,7 +94,7 @@ static int resolve_money(struct build *b, struct err *err)
     b->market = (struct market){.day = &b->day, .wants = c, .arena = b->arena};
     b->market.data_at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
     b->market.state_bytes = b->trains ? build_state_bytes(b) : 0;
-    if (market_open(&b->market) != 0)
+    if (market_open_like(like != NULL ? &like->market : NULL, &b->market) != 0)
         return err_set(err, ERR_NOMEM, "no room for a plan");
     if (c->budget_minor <= 0)
         return 0;
@@ -143,12 +143,13 @@ static void start(struct build *b, const struct plan_request *q, struct arena *a
     note_list_init(&b->warnings, arena);
 }
 
-static int resolve(struct build *b, struct err *err)
+/* from: the plan that this one is made of; NULL = none. */
+static int resolve(struct build *b, const struct build *from, struct err *err)
 {
     if (make_room(b, err) != 0)
         return -1;
     resolve_workload(b);
-    return resolve_money(b, err);
+    return resolve_money(b, from, err);
 }
 
 int build_init(struct build *b, const struct plan_request *q, struct arena *arena, struct err *err)
@@ -156,7 +157,7 @@ int build_init(struct build *b, const struct plan_request *q, struct arena *aren
     start(b, q, arena);
     if (apply_overrides(b, err) != 0 || bind_constants(b, err) != 0)
         return -1;
-    return resolve(b, err);
+    return resolve(b, NULL, err);
 }
 
 int build_init_like(const struct build *from, struct build *b, const struct plan_request *q, struct arena *arena,
@@ -171,7 +172,7 @@ int build_init_like(const struct build *from, struct build *b, const struct plan
     b->a = from->a;
     b->training_k = from->training_k;
     b->serving_k = from->serving_k;
-    return resolve(b, err);
+    return resolve(b, from, err);
 }
 
 bool build_measured_on(const struct build *b, const struct gpu *gpu)

@@ -61,7 +61,7 @@ struct day_cost {
 };
 
 /* What an extra costs at a provider (extras.c), where it was asked last. */
-enum { UNIT_PRICES = 128 };
+enum { UNIT_PRICES = 512 };
 struct unit_price {
     const struct provider *at; /* NULL = free */
     const char *id;
@@ -74,6 +74,7 @@ struct unit_price {
 
 struct physics_store;
 struct sizing_store;
+struct batch_memory;
 
 struct build {
     const struct catalog *catalog;
@@ -121,7 +122,8 @@ struct build {
     struct quality qualities[QUALITIES_MAX]; /* by tier, as they are met */
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
-    struct unit_price unit_prices[UNIT_PRICES];
+    struct unit_price *unit_prices; /* UNIT_PRICES of them, shared with plans made of it; NULL = none asked yet */
+    struct batch_memory *batches; /* how fast machines work off what can wait (reserve/batch.h), shared likewise */
     struct sizing_store *sizings; /* of all loads of this model, shared with plans made of it */
     int searched_most;            /* a re-plan's: build_searched at which it takes no further card; 0 = no bound */
     bool cut_short;               /* by that bound: what it finds can be had, a full plan may find better */

@@ -101,8 +101,10 @@ void build_inherit(const struct build *from, struct build *to)
     market_inherit(&from->market, &to->market);
     memcpy(to->day_costs, from->day_costs, sizeof to->day_costs);
     if (!(to->day.reprice.factor > 0) || to->day.reprice.subject == SUBJECT_SKU)
-        memcpy(to->unit_prices, from->unit_prices, sizeof to->unit_prices);
+        to->unit_prices = from->unit_prices;
     const struct model *a = build_served_model(from), *b = build_served_model(to);
-    if (memcmp(a, b, sizeof *a) == 0)
-        to->sizings = from->sizings;
+    if (memcmp(a, b, sizeof *a) != 0)
+        return;
+    to->sizings = from->sizings;
+    to->batches = from->batches;
 }

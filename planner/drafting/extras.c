@@ -32,6 +32,8 @@ static size_t place_of(const struct build *b, enum price_subject subject, const 
 static int unit_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
                       enum price_unit unit, const struct price **ret_price, int64_t *ret_micros)
 {
+    if (b->unit_prices == NULL && !(b->unit_prices = arena_array(b->arena, UNIT_PRICES, sizeof *b->unit_prices)))
+        return offer_unit_price(&b->day, subject, id, at, unit, ret_price, ret_micros);
     struct unit_price *u = &b->unit_prices[place_of(b, subject, id, at, unit)];
     if (u->at != at || u->id != id || u->subject != subject || u->unit != unit) {
         *u = (struct unit_price){.at = at, .id = id, .subject = subject, .unit = unit};

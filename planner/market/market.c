@@ -29,20 +29,32 @@ static void allow_providers(struct market *m)
     }
 }
 
+static bool wants_same(const struct constraints *a, const struct constraints *b)
+{
+    return a->city == b->city && a->providers == b->providers && a->n_providers == b->n_providers;
+}
+
 int market_open(struct market *m)
 {
+    return market_open_like(NULL, m);
+}
+
+int market_open_like(const struct market *from, struct market *m)
+{
+    const bool same = from != NULL && wants_same(from->wants, m->wants);
     const struct trade_day *day = m->day;
     int64_t rate;
     date_t on;
     m->offers = arena_array(m->arena, OFFER_CACHE_SIZE, sizeof *m->offers);
-    m->provider_ok = arena_alloc(m->arena, day->catalog->n_providers + 1);
+    m->provider_ok = same ? from->provider_ok : arena_alloc(m->arena, day->catalog->n_providers + 1);
     if (m->offers == NULL || m->provider_ok == NULL)
         return -1;
     note_list_init(&m->unpriced, m->arena);
     m->rough_cny = 1;
     if (catalog_fx(day->catalog, "CNY", day->currency, day->as_of, &rate, &on) == 0)
         m->rough_cny = (double)rate / MONEY_MICROS;
-    allow_providers(m);
+    if (!same)
+        allow_providers(m);
     return 0;
 }
 
@@ -62,10 +74,14 @@ static struct offer **slot_of(struct market *m, const struct sku *sku)
 void market_inherit(const struct market *from, struct market *to)
 {
     const struct reprice *r = &to->day->reprice;
+    if (!(r->factor > 0) || r->subject != SUBJECT_SKU) {
+        memcpy(to->offers, from->offers, OFFER_CACHE_SIZE * sizeof *to->offers);
+        return;
+    }
     /* Put in one by one: a hole in the middle of a chain would hide the SKUs behind it. */
     for (size_t i = 0; i < OFFER_CACHE_SIZE; i++) {
         struct offer *o = from->offers[i];
-        if (o == NULL || (r->factor > 0 && r->subject == SUBJECT_SKU && strcmp(r->id, o->sku->id) == 0))
+        if (o == NULL || strcmp(r->id, o->sku->id) == 0)
             continue;
         struct offer **slot = slot_of(to, o->sku);
         if (slot != NULL)

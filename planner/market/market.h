@@ -26,6 +26,8 @@ struct market {
 
 /* Fills in everything that is not given: caches, the providers allowed, rough_cny. -1: no memory. */
 int market_open(struct market *m);
+/* The same for a plan made of another on the same snapshot, which outlives it; from NULL: of none. */
+int market_open_like(const struct market *from, struct market *m);
 
 /* The SKUs that `from` has looked at are at hand in `to`, but for one that `to` takes another price of: for the same
  * day, currency and terms. */

@@ -2,6 +2,7 @@
 #include "planner/reserve/batch.h"
 
 #include <math.h>
+#include <string.h>
 
 double batch_mean_rate(const struct build *b, const struct serving *load)
 {
@@ -25,29 +26,86 @@ struct serving batch_online(const struct serving *load)
     return s;
 }
 
-int batch_rate(struct build *b, const struct serving *load, const struct sku *sku, int cards, struct reserve_batch *ret,
-               struct estimate *ret_estimate, struct err *err)
+/* One machine's best replica for requests of some length; it does not depend on how many there are. */
+struct batch_known {
+    struct shape shape; /* of the whole machine, or of the cards there are */
+    struct serving load;
+    int rc;
+    struct reserve_batch rate;
+    struct estimate estimate;
+    const struct batch_known *next;
+};
+
+struct batch_memory {
+    struct arena *arena; /* of the plan whose memory it is: it outlives the plans made of it */
+    const struct batch_known *first;
+};
+
+static struct serving without_amounts(const struct serving *load)
 {
-    const int most = cards < sku->gpus_per_node ? cards : sku->gpus_per_node;
+    struct serving s = *load;
+    s.requests_per_s = s.concurrency = s.users = s.batch_share = s.months = 0;
+    s.months_stated = false;
+    return s;
+}
+
+static int measure(struct build *b, const struct sku *sku, int most, struct batch_known *k, struct err *err)
+{
     double best = 0;
-    *ret_estimate = (struct estimate){.fits = FITS_NO};
+    k->estimate = (struct estimate){.fits = FITS_NO};
     for (int n = 1; n <= most; n *= 2) {
         const struct shape shape = build_shape(b, sku, n, 1, NULL);
-        const struct serving_request q = {.model = build_served_model(b), .serving = load, .shape = &shape};
+        const struct serving_request q = {.model = build_served_model(b), .serving = &k->load, .shape = &shape};
         struct estimate e;
-        if (serving_estimate(b->serving_k, &q, b->arena, &e, err) != 0)
+        if (serving_estimate(b->serving_k, &q, b->batches->arena, &e, err) != 0)
             return err->code == ERR_NOMEM ? -1 : 1;
         if (e.fits == FITS_NO && best <= 0)
-            *ret_estimate = e;
+            k->estimate = e;
         const double rate = e.serving.requests_per_s * b->a.batch_utilisation * 3600;
         if (e.fits == FITS_NO || !(rate / n > best))
             continue;
         best = rate / n;
-        ret->cards = n;
-        ret->per_hour = rate;
-        *ret_estimate = e;
+        k->rate.cards = n;
+        k->rate.per_hour = rate;
+        k->estimate = e;
     }
     return best > 0 ? 0 : 1;
+}
+
+static const struct batch_known *known_for(struct build *b, const struct serving *load, const struct sku *sku, int most,
+                                           struct err *err)
+{
+    const struct serving plain = without_amounts(load);
+    const struct shape shape = build_shape(b, sku, most, 1, NULL);
+    if (b->batches == NULL && (b->batches = arena_alloc(b->arena, sizeof *b->batches)) != NULL)
+        b->batches->arena = b->arena;
+    for (const struct batch_known *k = b->batches != NULL ? b->batches->first : NULL; k != NULL; k = k->next)
+        if (shape_same(&k->shape, &shape) && memcmp(&k->load, &plain, sizeof plain) == 0)
+            return k;
+    struct batch_known *own = b->batches != NULL ? arena_alloc(b->batches->arena, sizeof *own) : NULL;
+    if (own == NULL) {
+        err_set(err, ERR_NOMEM, "no room for what can wait");
+        return NULL;
+    }
+    *own = (struct batch_known){.shape = shape, .load = plain, .next = b->batches->first};
+    own->rc = measure(b, sku, most, own, err);
+    b->batches->first = own;
+    return own->rc < 0 ? NULL : own;
+}
+
+int batch_rate(struct build *b, const struct serving *load, const struct sku *sku, int cards, struct reserve_batch *ret,
+               struct estimate *ret_estimate, struct err *err)
+{
+    const int most = cards < sku->gpus_per_node ? cards : sku->gpus_per_node;
+    const struct batch_known *k = known_for(b, load, sku, most, err);
+    if (k == NULL)
+        return -1;
+    *ret_estimate = k->estimate;
+    if (k->rate.cards > 0) {
+        ret->cards = k->rate.cards;
+        ret->per_hour = k->rate.per_hour;
+    }
+    return k->rc;
 }
 
 double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z, int cards)
