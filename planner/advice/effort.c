@@ -52,6 +52,13 @@ int effort_of_contest(const struct build *b, int searched)
            ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
+int effort_of_near(const struct build *b, int searched)
+{
+    enum { LEAST_NEAR = 14, RECKONED_NEAR = 1 };
+    return LEAST_NEAR + RECKONED_NEAR * (b->n_reckoned + b->n_weighed) + effort_of_search(b, searched) + effort_of_reserve(b) +
+           ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+}
+
 int effort_of_plan(const struct build *b, int searched)
 {
     return STARTED + effort_of_contest(b, searched) + FIRST_RECKONED * b->n_reckoned + SAID * b->n_answered +

@@ -12,6 +12,9 @@ enum { EFFORT_MAX = 2600 };
 /* Of one contest: drafts reckoned, physics asked, what became an option. searched: what it added to build_searched. */
 int effort_of_contest(const struct build *b, int searched);
 
+/* Of a contest of which only the first is asked, in a plan made of another with nearly everything at hand. */
+int effort_of_near(const struct build *b, int searched);
+
 /* Of a plan with the words of its options and the plans made of it. searched: by itself. */
 int effort_of_plan(const struct build *b, int searched);
 

@@ -198,7 +198,8 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
     struct draft *d = NULL;
     if (ask->near ? contest_leader(child, ask->kinds, &d, err) != 0 : contest_hold(child, ask->kinds, &c, err) != 0)
         return -1;
-    ret->effort = effort_of_contest(child, build_searched(child) - searched);
+    const int more = build_searched(child) - searched;
+    ret->effort = ask->near ? effort_of_near(child, more) : effort_of_contest(child, more);
     ret->cut_short = child->cut_short;
     if (!ask->near && c.list.n > 0) {
         d = c.list.items[0];

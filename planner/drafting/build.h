@@ -109,6 +109,7 @@ struct build {
     int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */
     int n_replanned;           /* what plans made of it spent (advice/effort.h) */
     int n_validate_cut;        /* validations that the budget's share made shorter */
+    int n_weighed;             /* of the drafts reckoned, cuts of a hybrid: they are larger */
     int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     struct reserve_plan

@@ -28,8 +28,7 @@ static size_t place_of(const struct build *b, enum price_subject subject, const 
     return (h * 31 + (id != NULL ? (size_t)(unsigned char)id[0] : 0)) % UNIT_PRICES;
 }
 
-/* As offer_unit_price, of what was asked before from memory: every candidate of a provider asks for the same. */
-static int unit_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
+int extras_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
                       enum price_unit unit, const struct price **ret_price, int64_t *ret_micros)
 {
     if (b->unit_prices == NULL && !(b->unit_prices = arena_array(b->arena, UNIT_PRICES, sizeof *b->unit_prices)))
@@ -51,10 +50,10 @@ static bool month_price(struct build *b, enum price_subject subject, const char 
                         int nodes, const struct price **price, int64_t *micros, double *quantity)
 {
     *quantity = nodes;
-    if (unit_price(b, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
+    if (extras_price(b, subject, id, at, UNIT_NODE_MONTH, price, micros) == 0)
         return true;
     *quantity = 1;
-    return unit_price(b, subject, id, at, UNIT_MONTH, price, micros) == 0;
+    return extras_price(b, subject, id, at, UNIT_MONTH, price, micros) == 0;
 }
 
 static int add_fabric(struct build *b, struct draft *d, const struct draft_group *g)
@@ -97,7 +96,7 @@ static const struct storage *cheapest_storage(struct build *b, const struct prov
         const struct storage *s = &b->catalog->storages[i];
         const struct price *price;
         int64_t micros;
-        if (s->local || unit_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
+        if (s->local || extras_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
             continue;
         bool better = best == NULL || (want_parallel && s->parallel && !best->parallel) ||
                       ((!want_parallel || s->parallel == best->parallel) && micros < *ret_micros);
@@ -155,8 +154,8 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     int64_t gb_micros = 0, mbps_micros = 0;
     if (!(gb > 0))
         return 0;
-    bool has_gb = unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
-    bool has_mbps = unit_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
+    bool has_gb = extras_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
+    bool has_mbps = extras_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
     double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
     if (!has_gb && !has_mbps && !stated)
         return 0;

@@ -8,4 +8,8 @@
  * one of them costs nothing or has no price. -1: the draft has no room. */
 int extras_standard(struct build *b, struct draft *d);
 
+/* As offer_unit_price, of what was asked before from memory: every candidate of a provider asks for the same. */
+int extras_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
+                 enum price_unit unit, const struct price **ret_price, int64_t *ret_micros);
+
 #endif

@@ -73,7 +73,7 @@ static void add_burst_fabric(struct build *b, struct draft *d, const struct hybr
     const struct price *price;
     int64_t micros;
     if (p->burst.shape.nodes < 2 || !n ||
-        offer_unit_price(&b->day, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
+        extras_price(b, SUBJECT_NETWORK, n->id, p->cloud, UNIT_NODE_MONTH, &price, &micros) || micros <= 0)
         return;
     struct draft_extra *x = draft_add_extra(d, SECTION_NETWORK, PHASE_TRAIN, PHASE_TRAIN);
     if (!x)
@@ -101,7 +101,7 @@ static void add_egress(struct build *b, struct draft *d, const struct hybrid_pai
     int64_t micros;
     if (!(gb > 0))
         return;
-    if (offer_unit_price(&b->day, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros)) {
+    if (extras_price(b, SUBJECT_EGRESS, p->cloud->id, p->cloud, UNIT_GB, &price, &micros)) {
         note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
         return;
     }

@@ -47,6 +47,7 @@ static bool probe(struct build *b, const struct hybrid_pair *p, const struct hyb
 {
     struct reckoning sum;
     b->n_reckoned++;
+    b->n_weighed++;
     if (!hybrid_cut_allowed(r, cut) || hybrid_draft(b, p, cut, scratch) ||
         costing_reckon(&b->day, scratch, &what_if_expected, &sum))
         return false;
@@ -103,6 +104,7 @@ static double weigh(void *ctx, const struct hybrid_cut *cut)
     const struct weighing *w = ctx;
     struct reckoning r;
     w->b->n_reckoned++;
+    w->b->n_weighed++;
     if (hybrid_draft(w->b, w->pair, cut, w->scratch) || costing_reckon(&w->b->day, w->scratch, &what_if_expected, &r))
         return INFINITY;
     return hybrid_weight(w->b, &r);
