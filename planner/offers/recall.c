@@ -6,6 +6,10 @@
 
 #include "planner/market/market_index.h"
 
+/* Which sizes of large clusters are tried depends on what was found before, card by card: with more or less work the
+ * same sizes would not be. */
+enum { NODES_SETTLED = 8 };
+
 static bool remembers(const struct build *b)
 {
     return !b->order_only && !b->lean;
@@ -61,6 +65,7 @@ void recall_store(struct build *b, enum option_kind kind, const struct candidate
     e->tried = *tried;
     e->hours = build_train_hours(b, tried->estimate, tried->lanes);
     e->had = found != NULL;
+    r->most_nodes = tried->nodes > r->most_nodes ? tried->nodes : r->most_nodes;
     if (found != NULL)
         e->found = *found;
 }
@@ -68,7 +73,10 @@ void recall_store(struct build *b, enum option_kind kind, const struct candidate
 const struct recall *recall_of(const struct build *b, enum option_kind kind)
 {
     const struct recall *r = b->recalls != RECALL_NOTHING ? b->recall[kind] : NULL;
-    return r != NULL && !r->full ? r : NULL;
+    const bool moved = recall_moves_work(b) || b->slowdown.by > 0;
+    if (r == NULL || r->full || (moved && r->most_nodes > NODES_SETTLED))
+        return NULL;
+    return r;
 }
 
 bool recall_holds(const struct build *b, const struct sku *sku)

@@ -32,7 +32,8 @@ struct recall {
     struct recalled items[RECALLED_MAX];
     struct recalled_card cards[RECALLED_CARDS_MAX];
     size_t n, n_cards;
-    bool full; /* not everything found a place: whoever plans again has to walk */
+    int most_nodes; /* of a candidate */
+    bool full;      /* not everything found a place: whoever plans again has to walk */
 };
 
 /* Remembers that the walk of this kind has come to a card, and what came of it; nothing in a plan made of another. */
