@@ -180,9 +180,9 @@ lint:
 	@.ci/deps.sh build lint
 	@tests/lint/selftest.sh
 	@tests/lint.sh
-	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/libplanner.a $(B)/libbase.a $(B)/libdb.a
+	@$(MAKE) --no-print-directory -s -j$$(nproc) build
 	@tests/lint/globals.sh $(B)/libplanner.a
-	@tests/lint/circles.sh $(call obj,$(SRC_base) $(SRC_planner) $(SRC_db))
+	@tests/lint/circles.sh $(call obj,$(foreach l,$(LAYERS),$(SRC_$(l))) server/main.c)
 
 format:
 	@.ci/deps.sh format

@@ -166,7 +166,7 @@ json_t *config_from_text(const char *text);
 /* The configuration that a record's member holds as text; NULL when the record is one itself or holds none. */
 json_t *config_from_member(json_t *record);
 
-/* ---- between config_text.c and config_pairs.c --------------------------------------------------------------- */
+/* ---- what config_text.c finds a configuration with: config_block.c, config_pairs.c --------------------------- */
 
 /* A block in braces as JSON, or as the near-JSON that people paste; NULL when it is neither. New reference. */
 json_t *config_block(const char *s, size_t n);

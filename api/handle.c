@@ -1,6 +1,5 @@
 /* handle.c — the life of one request inside api/: match, check, call the handler; never fails. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -124,11 +123,4 @@ void api_problem(const struct api_request *req, const char *slug, const char *de
         refuse_size(&c);
     else
         respond_problem(&c, error, detail, NULL, NULL);
-}
-
-void api_response_done(struct api_response *res)
-{
-    free(res->body);
-    res->body = NULL;
-    res->body_len = 0;
 }

@@ -9,6 +9,13 @@
 #include "api/message.h"
 #include "base/sha256.h"
 
+void api_response_done(struct api_response *res)
+{
+    free(res->body);
+    res->body = NULL;
+    res->body_len = 0;
+}
+
 void respond_header(struct api_response *res, const char *name, const char *fmt, ...)
 {
     if (res->n_headers == API_HEADERS_MAX)

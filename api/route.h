@@ -41,9 +41,6 @@ struct route {
     const void *data; /* whatever the handler wants to know */
 };
 
-extern const struct route api_routes[];
-extern const size_t api_routes_n;
-
 /* Finds the route; NULL with *ret_status 400, 404 or 405 (ret_allow then lists the methods). `ret_id` may be NULL.
  * OPTIONS on a known path gives NULL and 204. */
 const struct route *route_find(const char *method, const char *path, char ret_id[SEGMENT_MAX], int *ret_status,

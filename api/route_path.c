@@ -1,4 +1,4 @@
-/* route_path.c — strict reading of paths and queries, and the match against the route table. */
+/* route_path.c — strict reading of the parts of paths and of queries. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,65 +48,6 @@ bool route_decode(const char *in, size_t n, bool plus, char *out, size_t size)
     }
     out[o] = '\0';
     return is_clean_utf8(out, o, !plus);
-}
-
-/* -1: the path is not properly encoded; 0: another path; 1: this one. */
-static int match_path(const char *template, const char *path, char ret_id[SEGMENT_MAX])
-{
-    while (*template == '/' && *path == '/') {
-        size_t t = strcspn(++template, "/"), p = strcspn(++path, "/");
-        char segment[SEGMENT_MAX];
-        if (!route_decode(path, p, false, segment, sizeof segment))
-            return p < SEGMENT_MAX ? -1 : 0;
-        if (*template == '{' && *segment) {
-            if (ret_id)
-                memcpy(ret_id, segment, sizeof segment);
-        } else if (strlen(segment) != t || memcmp(segment, template, t) != 0) {
-            return 0;
-        }
-        template += t;
-        path += p;
-    }
-    return *template == '\0' && *path == '\0';
-}
-
-static bool path_is_encoded(const char *path)
-{
-    if (*path != '/' || strlen(path) > PATH_MAX_BYTES)
-        return false;
-    while (*path == '/') {
-        size_t n = strcspn(++path, "/");
-        char segment[PATH_MAX_BYTES + 1];
-        if (!route_decode(path, n, false, segment, sizeof segment))
-            return false;
-        path += n;
-    }
-    return *path == '\0';
-}
-
-const struct route *route_find(const char *method, const char *path, char ret_id[SEGMENT_MAX], int *ret_status,
-                               char ret_allow[64])
-{
-    const struct route *found = NULL;
-    bool head = strcmp(method, "HEAD") == 0, get = false, post = false;
-    ret_allow[0] = '\0';
-    if (!path_is_encoded(path)) {
-        *ret_status = 400;
-        return NULL;
-    }
-    for (size_t i = 0; i < api_routes_n; i++) {
-        const struct route *r = &api_routes[i];
-        if (match_path(r->path, path, ret_id) != 1)
-            continue;
-        get = get || strcmp(r->method, "GET") == 0;
-        post = post || strcmp(r->method, "POST") == 0;
-        if (strcmp(r->method, head ? "GET" : method) == 0)
-            found = r;
-    }
-    *ret_status = !get && !post ? 404 : found ? 0 : strcmp(method, "OPTIONS") == 0 ? 204 : 405;
-    if (*ret_status && *ret_status != 404)
-        (void)snprintf(ret_allow, 64, "%s%sOPTIONS", get ? "GET, HEAD, " : "", post ? "POST, " : "");
-    return found;
 }
 
 static void add_pair(const char *text, size_t n, struct arena *arena, struct query *q, struct fault_list *faults)

@@ -39,7 +39,7 @@ static void closed(struct srv *s, struct conn *conn)
         conn->next->previous = conn->previous;
     s->n_conns--;
     free(conn);
-    srv_drain_check(s);
+    srv_end_when_idle(s);
 }
 
 void conn_notify(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)

@@ -30,7 +30,7 @@ static void on_limit(uv_timer_t *timer)
         if (conn->phase != CONN_WORKING && !conn->cut)
             conn_cut(conn);
     srv_pump(s);
-    srv_drain_check(s);
+    srv_end_when_idle(s);
 }
 
 static void begin(struct srv *s)
@@ -46,7 +46,7 @@ static void begin(struct srv *s)
     uv_timer_start(&s->drain_timer, on_limit, (uint64_t)s->config->drain_limit_ms, 0);
     shut_idle(s);
     srv_pump(s);
-    srv_drain_check(s);
+    srv_end_when_idle(s);
 }
 
 void srv_drain_sweep(struct srv *s)
@@ -55,7 +55,7 @@ void srv_drain_sweep(struct srv *s)
         return;
     srv_pump(s);
     shut_idle(s);
-    srv_drain_check(s);
+    srv_end_when_idle(s);
 }
 
 static void on_grace_over(uv_timer_t *timer)
@@ -75,12 +75,4 @@ void srv_drain_start(struct srv *s)
         uv_timer_start(&s->drain_timer, on_grace_over, (uint64_t)s->config->drain_grace_ms, 0);
     else
         begin(s);
-}
-
-void srv_drain_check(struct srv *s)
-{
-    if (s->state != SRV_DRAINING)
-        return;
-    if (s->in_flight == 0 && (s->n_conns == 0 || s->drain_limit_passed))
-        uv_stop(&s->loop);
 }

@@ -1,10 +1,4 @@
-/* loop.c — brings the server up, turns the loop, takes it down in the one order that works.
- *
- * libmicrohttpd runs without a thread of its own: its epoll descriptor is one more thing the libuv loop watches.
- * Its client sockets are edge-triggered inside that descriptor, and resuming a connection wakes nobody, so
- * MHD_run must be called whenever MHD_get_timeout says so and after every resume; and since the listening socket
- * comes back after the connection limit only inside MHD_run, never later than SRV_TICK_CAP_MS.
- */
+/* loop.c — brings the server up, turns the loop, takes it down in the one order that works. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,35 +12,6 @@
 
 extern const struct embed_table embed_static, embed_examples;
 static const struct embed_table *const asset_tables[] = {&embed_static, &embed_examples};
-
-uint64_t srv_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void on_pump(uv_timer_t *timer)
-{
-    srv_pump(timer->data);
-}
-
-void srv_pump(struct srv *s)
-{
-    MHD_UNSIGNED_LONG_LONG asked = 0;
-    uint64_t wait = SRV_TICK_CAP_MS;
-    if (s->mhd == NULL)
-        return;
-    if (MHD_run(s->mhd) != MHD_YES) {
-        log_event(LOG_ERROR, "http_daemon_failed", NULL, NULL);
-        s->fatal = true;
-        uv_stop(&s->loop);
-        return;
-    }
-    if (MHD_get_timeout(s->mhd, &asked) == MHD_YES && asked < wait)
-        wait = asked; /* 0 = at once: bytes are waiting in a buffer that epoll will not speak of again */
-    uv_timer_start(&s->pump_timer, on_pump, wait, 0);
-}
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {

@@ -10,6 +10,14 @@ static const char page_policy[] = "default-src 'none'; script-src 'self'; style-
                                   "frame-ancestors 'none'";
 static const char data_policy[] = "default-src 'none'; frame-ancestors 'none'";
 
+void reply_problem(struct request *r, const char *slug, const char *detail)
+{
+    api_response_done(&r->res);
+    r->res = (struct api_response){0};
+    r->gzipped = false;
+    api_problem(&r->api, slug, detail, &r->res);
+}
+
 void reply_code(struct request *r)
 {
     struct api_response *res = &r->res;

@@ -93,17 +93,9 @@ static int fill(struct request *r, const char *method)
     return arena_failed(r->arena) ? -1 : 0;
 }
 
-void request_problem(struct request *r, const char *slug, const char *detail)
-{
-    api_response_done(&r->res);
-    r->res = (struct api_response){0};
-    r->gzipped = false;
-    api_problem(&r->api, slug, detail, &r->res);
-}
-
 static bool refuse(struct request *r, const char *slug, const char *detail)
 {
-    request_problem(r, slug, detail);
+    reply_problem(r, slug, detail);
     r->refused = true;
     return false;
 }

@@ -3,7 +3,7 @@
  * Rules that hold everywhere below (each bought with a hang or an abort of libmicrohttpd 0.9.75):
  *  - the MHD handle and every uv_* call belong to the loop thread; workers see only their request (work.c);
  *  - after every resume, and whenever MHD asks by MHD_get_timeout, srv_pump runs, and never later than
- *    SRV_TICK_CAP_MS, or a server at its connection limit stays deaf for ever (loop.c);
+ *    SRV_TICK_CAP_MS, or a server at its connection limit stays deaf for ever (srv.c);
  *  - MHD's own time-out is for silence only; deadlines are swept by us (conn.c);
  *  - MHD is not stopped while a connection is suspended: it would abort the process (drain.c).
  */
@@ -99,18 +99,12 @@ struct request {
     int status;
 };
 
-/* loop.c */
-int srv_run(const struct config *config, struct err *err); /* until SIGTERM; -1 = did not start, or broke */
-void srv_pump(struct srv *s);
+/* The files, each below those that call it. */
+
+/* srv.c */
 uint64_t srv_now(void); /* monotonic nanoseconds */
-
-/* drain.c */
-void srv_drain_start(struct srv *s);
-void srv_drain_check(struct srv *s); /* call whenever work or a connection has gone */
-void srv_drain_sweep(struct srv *s); /* shuts what has become idle since */
-
-/* refresh.c: looks at the stored revision on a worker, now and every catalog_poll_ms */
-void srv_refresh(struct srv *s);
+void srv_pump(struct srv *s);
+void srv_end_when_idle(struct srv *s); /* call whenever work or a connection has gone: a drain may be over */
 
 /* conn.c */
 void conn_notify(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code);
@@ -118,13 +112,10 @@ void conn_enter(struct conn *conn, enum conn_phase phase);
 void conn_sweep(struct srv *s);
 void conn_cut(struct conn *conn);
 
-/* request.c */
-void *request_begin(void *cls, const char *uri, struct MHD_Connection *c);
-enum MHD_Result request_access(void *cls, struct MHD_Connection *c, const char *url, const char *method,
-                               const char *version, const char *upload, size_t *upload_size, void **context);
-void request_completed(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code);
-
-void request_problem(struct request *r, const char *slug, const char *detail); /* fills res */
+/* reply.c */
+void reply_problem(struct request *r, const char *slug, const char *detail); /* fills res */
+void reply_code(struct request *r); /* gzip where asked for and worthwhile; may run on a worker */
+enum MHD_Result reply_send(struct request *r);
 
 /* work.c */
 enum MHD_Result work_submit(struct request *r);
@@ -135,8 +126,20 @@ bool ops_owns(const char *path, const char **ret_route);
 void ops_answer(struct request *r);
 bool ops_ready(const struct srv *s);
 
-/* reply.c */
-void reply_code(struct request *r); /* gzip where asked for and worthwhile; may run on a worker */
-enum MHD_Result reply_send(struct request *r);
+/* request.c */
+void *request_begin(void *cls, const char *uri, struct MHD_Connection *c);
+enum MHD_Result request_access(void *cls, struct MHD_Connection *c, const char *url, const char *method,
+                               const char *version, const char *upload, size_t *upload_size, void **context);
+void request_completed(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code);
+
+/* drain.c */
+void srv_drain_start(struct srv *s);
+void srv_drain_sweep(struct srv *s); /* shuts what has become idle since */
+
+/* refresh.c: looks at the stored revision on a worker, now and every catalog_poll_ms */
+void srv_refresh(struct srv *s);
+
+/* loop.c */
+int srv_run(const struct config *config, struct err *err); /* until SIGTERM; -1 = did not start, or broke */
 
 #endif

@@ -21,13 +21,13 @@ static void on_done(uv_work_t *work, int status)
     struct srv *s = r->srv;
     s->in_flight--;
     if (status == UV_ECANCELED)
-        request_problem(r, "shutting_down", NULL);
+        reply_problem(r, "shutting_down", NULL);
     else
         metrics_work(&s->metrics, r->route, r->work_ns);
     r->stage = REQUEST_READY;
     MHD_resume_connection(r->mhd); /* may complete and free r inside srv_pump */
     srv_pump(s);
-    srv_drain_check(s);
+    srv_end_when_idle(s);
 }
 
 enum MHD_Result work_submit(struct request *r)
@@ -35,7 +35,7 @@ enum MHD_Result work_submit(struct request *r)
     struct srv *s = r->srv;
     if (s->in_flight >= (size_t)s->config->max_in_flight) {
         s->metrics.overload_refused++;
-        request_problem(r, "overloaded", NULL);
+        reply_problem(r, "overloaded", NULL);
         return reply_send(r);
     }
     r->work.data = r;
@@ -44,7 +44,7 @@ enum MHD_Result work_submit(struct request *r)
         conn_enter(r->conn, CONN_WORKING);
     /* Queue first: should it fail there is nothing to undo. The after-work call comes from this same thread, later. */
     if (uv_queue_work(&s->loop, &r->work, on_worker, on_done) != 0) {
-        request_problem(r, "internal_error", NULL);
+        reply_problem(r, "internal_error", NULL);
         return reply_send(r);
     }
     s->in_flight++;
