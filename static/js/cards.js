@@ -29,8 +29,9 @@ const detail = (option, act) => [
   part('checklist', checklist(option)),
 ];
 
-// Whose price is derived or old is told by every card; what is this option's own comes first.
-const foremost = (list) => [...list.filter((n) => !n.code.startsWith('price_')), ...list.filter((n) => n.code.startsWith('price_'))];
+// What is missed, and by how much, comes first; whose price is derived or old is told by every card and comes last.
+const weight = (n) => (n.short_by !== null ? 0 : n.code.startsWith('price_') ? 2 : 1);
+const foremost = (list) => [...list].sort((a, b) => weight(a) - weight(b));
 
 export function card(option, best, act) {
   const delta = best && best !== option ? amount(option.total_cost_to_finish) - amount(best.total_cost_to_finish) : null;
@@ -44,7 +45,7 @@ export function card(option, best, act) {
       : t(delta > 0 ? 'delta.more' : 'delta.less', { n: money({ amount: Math.abs(delta).toFixed(2), currency: option.cost.total.currency }), p: percent(Math.abs(delta) / Math.max(1, amount(best.total_cost_to_finish))) })),
     h('dl', { class: 'pairs' }, h('div', { class: 'pair' }, h('dt', {}, t('card.finish')), h('dd', {}, `${date(option.finish.finish_on)} · ${days(option.finish.expected_days)}`)),
       h('div', { class: 'pair' }, h('dt', {}, t('card.reserve', { basis: named('basis', option.inference_reserve.basis) })), h('dd', {}, money(option.inference_reserve.total)))),
-    notes(option.reasons.slice(0, short)), notes(foremost(option.warnings).slice(0, short), 'warn'),
+    notes(foremost(option.reasons).slice(0, short)), notes(foremost(option.warnings).slice(0, short), 'warn'),
     rest > 0 ? h('p', { class: 'hint' }, t('card.rest', { n: number(rest) })) : null,
     h('div', { class: 'tools' }, act.compare ? h('button', { type: 'button', 'aria-label': t('card.compare.what', { label: option.label }), onclick: () => act.compare(option.label) }, t('card.compare')) : null),
     more(t('card.more', { label: option.label }), () => detail(option, act)));

@@ -13,11 +13,12 @@ const one = (relaxation, act) => h('li', { 'data-code': relaxation.code, class: 
 
 export const relaxations = (list, act) => (list?.length ? h('ul', { class: 'relaxations' }, list.map((r) => one(r, act))) : null);
 
-// The same at a glance, for all options together: nobody should have to open a card to find a cheaper way.
+// The same at a glance, for all options together: nobody should have to open a card to find a cheaper way, or any.
 export function ways(plan, act) {
   const offered = plan.options.flatMap((o) => o.relaxations.map((r) => [o, r]));
   if (!offered.length) return null;
-  return panel('ways', h('ul', { class: 'relaxations' }, offered.map(([, r]) => one(r, act))));
+  const list = h('ul', { class: 'relaxations' }, offered.map(([, r]) => one(r, act)));
+  return plan.summary.recommended_option ? panel('ways', list) : panel('helps', list);
 }
 
 export function refused(plan, act) {

@@ -55,9 +55,11 @@ export function render(plan, workload, context) {
   const some = plan.options.length > 0;
   const compared = compare(plan, act);
   if (compared) act.compare = (label) => { compared.show(label); compared.scrollIntoView({ block: 'start' }); compared.querySelector('select').focus({ preventScroll: true }); };
+  const way = ways(plan, act);
   const parts = [
+    best ? null : way,
     some ? panel('table', table(plan.options)) : null,
-    ways(plan, act),
+    best ? way : null,
     compared,
     some ? costs(plan) : null,
     scattered(plan, workload),
@@ -71,5 +73,5 @@ export function render(plan, workload, context) {
     assumptions(plan, act),
     take(plan, workload),
   ].filter(Boolean);
-  return [summary(plan), contents(parts), some ? h('div', { class: 'cards' }, plan.options.map((o) => card(o, best, act))) : null, ...parts];
+  return [summary(plan, act), contents(parts), best ? null : way, some ? h('div', { class: 'cards' }, plan.options.map((o) => card(o, best, act))) : null, ...parts.filter((p) => best || p !== way)];
 }

@@ -1,6 +1,7 @@
 // summary.js — the first answer: what is recommended, what it costs in all, when it is done, and why.
 import { h } from './h.js';
 import { t } from './i18n.js';
+import { byId } from './fields.js';
 import { amount, date, money, number, percent, significant } from './format.js';
 import { chip, kind, named, notes, pair } from './parts.js';
 
@@ -19,14 +20,21 @@ function understood(plan) {
     ' · ', t('summary.weights', { cost: percent(plan.weights.cost), time: percent(plan.weights.time), risk: percent(plan.weights.risk) }));
 }
 
-export function summary(plan) {
+// The same question with another priority, one press away.
+function priorities(act) {
+  const now = act.workload.priority ?? 'balanced';
+  return h('div', { class: 'switch', role: 'group', 'aria-label': t('field.priority') }, byId.get('priority').options.map((name) =>
+    h('button', { type: 'button', 'aria-pressed': String(name === now), onclick: () => { if (name !== now) act.apply([{ input: '/workload/priority', value: name }], null); } }, t(`option.priority.${name}`))));
+}
+
+export function summary(plan, act) {
   const best = plan.options.find((o) => o.label === plan.summary.recommended_option);
   if (!best)
     return h('div', { class: 'summary none' }, h('h3', {}, t('summary.nothing')), diagnosed(plan), h('p', {}, plan.summary.reason?.text), notes(plan.warnings, 'warn'), understood(plan));
   const differs = amount(best.cost.expected) !== amount(best.cost.total);
   return h('div', { class: 'summary' },
     diagnosed(plan),
-    h('p', { class: 'lead' }, t('summary.recommended', { label: best.label }), ' · ', kind(best.kind), ' ', finishChip(best)),
+    h('div', { class: 'bar' }, h('p', { class: 'lead' }, t('summary.recommended', { label: best.label }), ' · ', kind(best.kind), ' ', finishChip(best)), priorities(act)),
     h('h3', {}, best.title),
     h('div', { class: 'figures' },
       h('div', { class: 'main' }, h('span', { class: 'label' }, t('summary.total')), h('span', { class: 'total' }, money(best.total_cost_to_finish)),

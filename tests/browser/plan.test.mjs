@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fieldOfPointer } from '../../static/js/fields.js';
 import { ask, choose, example, examples, open, post, root, serve, settled, submit, unfold } from './page.mjs';
 
 serve();
@@ -12,14 +13,22 @@ const reading = (name) => readFileSync(join(root, 'tests/data/readings', name), 
 const cents = (amount) => Math.round(Number(amount) * 100);
 const said = (text) => text.replace('−', '-').replace(/[^\d.-]/g, '');
 
+// An exact relaxation of a kind that is not offered, with one change: [preset, plan, relaxation].
+async function oneWay(page) {
+  for (const preset of examples) {
+    const plan = await post(page, '/api/v1/plans', { workload: { ...example(preset), language: 'en' } });
+    for (const refused of plan.infeasible) for (const r of refused.relaxations) if (r.exact && r.changes.length === 1) return [preset, { ...r, kind: refused.kind }];
+  }
+  return assert.fail('no example has an exact relaxation of one change');
+}
+
 test('a relaxation is applied by keyboard, seen in the form, foretold to the fen, and undone', async () => {
   const page = await open({ language: 'en' });
-  const plan = await ask(page, '03-full-14b-deadline');
+  const [preset, told] = await oneWay(page);
+  await ask(page, preset);
   const before = await page.innerText('.summary .total');
-  const told = plan.infeasible.flatMap((k) => k.relaxations.map((r) => ({ ...r, kind: k.kind }))).find((r) => r.code === 'parallel_runs');
-  assert.ok(told.exact);
-  const button = page.locator('#p-refused [data-code=parallel_runs] button');
-  assert.match(await button.getAttribute('aria-label'), /Allow|run/); // its name says what is applied
+  const button = page.locator(`#p-refused [data-code=${told.code}] button`).first();
+  assert.ok((await button.getAttribute('aria-label')).includes(told.text), 'its name says what is applied');
   await button.focus();
   const reply = page.waitForResponse('**/api/v1/plans');
   await page.keyboard.press('Enter');
@@ -28,17 +37,32 @@ test('a relaxation is applied by keyboard, seen in the form, foretold to the fen
   const met = then.options.find((o) => o.kind === told.kind && o.total_cost_to_finish.amount === told.total_cost_to_finish.amount && o.finish.finish_on === told.finish_on);
   assert.ok(met, 'the option foretold is among the new ones');
   assert.ok((await page.innerText('#tried-text')).includes(`option ${met.label}`));
-  assert.equal(await page.inputValue('#f-parallel_runs'), '2');
-  assert.equal(await page.locator('[data-field=parallel_runs]').evaluate((e) => e.classList.contains('changed')), true);
-  assert.equal(await page.innerText('#w-parallel_runs'), 'was: 1');
+  assert.equal(await page.locator('.card.foretold').getAttribute('data-label'), met.label);
+  const field = fieldOfPointer(told.changes[0].input).id;
+  const now = page.locator(`#f-${field}`);
+  assert.equal(await now.evaluate((e) => (e.type === 'checkbox' ? String(e.checked) : e.value)), String(told.changes[0].value));
+  assert.ok(await page.locator(`[data-field=${field}]`).evaluate((e) => e.classList.contains('changed')));
+  assert.match(await page.innerText(`#w-${field}`), /^was: ./);
   assert.equal(await page.locator('.field.changed').count(), 1);
   assert.equal(await page.evaluate(() => document.activeElement.id), 'undo');
   await page.keyboard.press('Enter');
   await page.waitForSelector('#tried', { state: 'hidden' });
-  assert.equal(await page.inputValue('#f-parallel_runs'), '1');
   assert.equal(await page.innerText('.summary .total'), before);
   assert.equal(await page.locator('.field.changed').count(), 0);
-  assert.equal(await page.locator('[data-preset="03-full-14b-deadline"]').getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator(`[data-preset="${preset}"]`).getAttribute('aria-pressed'), 'true');
+  await page.done();
+});
+
+test('another priority is one press away', async () => {
+  const page = await open({ language: 'en' });
+  await ask(page, '03-full-14b-deadline');
+  assert.equal(await page.locator('.switch [aria-pressed=true]').innerText(), 'fastest');
+  const request = page.waitForRequest((r) => r.method() === 'POST');
+  await page.locator('.switch button', { hasText: 'cheapest' }).click();
+  assert.equal((await request).postDataJSON().workload.priority, 'cheapest');
+  await page.waitForSelector('#tried:not([hidden])');
+  assert.equal(await page.inputValue('#f-priority'), 'cheapest');
+  assert.equal(await page.locator('.switch [aria-pressed=true]').innerText(), 'cheapest');
   await page.done();
 });
 
@@ -188,7 +212,7 @@ test('texts are copied, also where the clipboard is not allowed', async () => {
   await plain.done();
 });
 
-test('the checklist is ticked, outlasts a change of language, and is printed by itself', async () => {
+test('the checklist is ticked, outlasts asking again, and is printed by itself', async () => {
   const page = await open({ language: 'zh-CN', prepare: (p) => p.addInitScript(() => {
     window.print = () => { window.printed = { only: document.body.dataset.print, text: document.getElementById('sheet')?.textContent, ticks: document.querySelectorAll('#sheet input:checked').length }; dispatchEvent(new Event('afterprint')); };
   }) });
