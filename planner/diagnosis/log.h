@@ -56,7 +56,8 @@ struct log_series {
 
 /* The columns of a table of times; columns 0 = none so far. */
 struct log_table {
-    int key, column, columns;
+    int key, column, columns; /* key -1: column holds time stamps */
+    int step_column;          /* -1 = none */
     char separator;
     double unit_s;
 };

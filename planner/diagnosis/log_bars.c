@@ -185,6 +185,17 @@ static const char *drawing(const char *line, const char *end)
     return blanks;
 }
 
+/* Between the drawing and its count stands nothing else. */
+static bool is_drawn(const char *start, const char *count)
+{
+    while (count > start && (text_is_digit(count[-1]) || count[-1] == '/'))
+        count--;
+    for (; start < count; start++)
+        if (text_is_alnum(*start))
+            return false;
+    return true;
+}
+
 /* Bars without brackets, of rich and of YOLO: "━━━ 390/390 0:00:41 • 0:00:00 9.52it/s", "100% ━━━ 900/900 5.0it/s
  * 3:00". */
 static bool take_plain_bar(struct log *l, const char *line)
@@ -196,7 +207,7 @@ static bool take_plain_bar(struct log *l, const char *line)
     if (unit == NULL || (count = last_count(line, unit, &bar)) == NULL)
         return false;
     const char *start = drawing(line, count), *rate = unit;
-    if (start == NULL)
+    if (start == NULL || !is_drawn(start, count))
         return false;
     size_t label = (size_t)(start - line) < LABEL_MAX ? (size_t)(start - line) : LABEL_MAX - 1;
     if (!is_training(start - label, label))

@@ -49,18 +49,39 @@ static int key_of(const char *cell, size_t n, double *ret_unit_s)
     return key;
 }
 
+static bool is_one_of(const char *cell, size_t n, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) == n && strncmp(cell, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* "Wall time,Step,Value", "_step,_timestamp,train/loss": when which step was. */
+static void take_stamp_name(const char *cell, size_t n, int column, int *stamp, int *step)
+{
+    static const char *const stamps[] = {"wall time", "wall_time", "_timestamp", "timestamp"};
+    static const char *const steps[] = {"step", "_step", "global_step", "trainer/global_step", "iteration"};
+    if (*stamp < 0 && is_one_of(cell, n, stamps, sizeof stamps / sizeof *stamps))
+        *stamp = column;
+    if (*step < 0 && is_one_of(cell, n, steps, sizeof steps / sizeof *steps))
+        *step = column;
+}
+
 /* A line of names, one of which is an iteration time's. */
 static bool take_heading(struct log *l, const char *line)
 {
+    int stamp = -1;
     char separator = separator_of(line);
     const char *p = separator != '\0' ? first_cell(line, separator) : NULL, *cell;
-    struct log_table found = {.key = -1, .separator = separator};
+    struct log_table found = {.key = -1, .step_column = -1, .separator = separator};
     size_t n;
     while (found.columns < COLUMNS_MAX && next_cell(&p, separator, &cell, &n)) {
         double unit_s;
         int key = key_of(cell, n, &unit_s);
         if (n > 0 && (text_is_digit(*cell) || memchr(cell, ':', n) != NULL || memchr(cell, '=', n) != NULL))
             return false;
+        take_stamp_name(cell, n, found.columns, &stamp, &found.step_column);
         if (key >= 0 && found.key < 0) {
             found.key = key;
             found.unit_s = unit_s;
@@ -68,7 +89,12 @@ static bool take_heading(struct log *l, const char *line)
         }
         found.columns++;
     }
-    if (found.key < 0 || found.columns < 2)
+    bool stamped = found.key < 0 && stamp >= 0 && found.step_column >= 0;
+    if (stamped) {
+        found.column = stamp;
+        found.unit_s = 1;
+    }
+    if ((found.key < 0 && !stamped) || found.columns < 2)
         return false;
     l->table = found;
     return true;
@@ -82,20 +108,35 @@ static void add_time(struct log *l, int key, double value_s, double step)
             .key = key, .value_s = value_s, .step = step, .rank = LOG_RANK_NONE, .after_pause = l->saw_pause};
 }
 
+#define STAMP_FROM 1e9 /* seconds since 1970 */
+#define TABLE_WORD 15  /* beside the words that number steps in lines */
+
+static void add_step(struct log *l, double stamp_s, double step)
+{
+    bool both = stamp_s > STAMP_FROM && stamp_s < 1e11 && isfinite(step);
+    struct log_time *t = both ? arena_push(l->arena, &l->steps) : NULL;
+    if (t != NULL)
+        *t = (struct log_time){.key = TABLE_WORD, .value_s = stamp_s, .step = step, .of = NAN, .rank = LOG_RANK_NONE};
+}
+
 /* A line of as many cells as the heading, a number in the column that counts. */
 static void take_row(struct log *l, const char *line)
 {
     const struct log_table *t = &l->table;
     const char *p = first_cell(line, t->separator), *cell;
-    double value = NAN;
+    double value = NAN, step = NAN;
     int columns = 0;
     for (size_t n; columns <= t->columns && next_cell(&p, t->separator, &cell, &n); columns++) {
         const char *end = cell;
         double v;
         if (columns == t->column && n > 0 && text_number(&end, &v))
             value = end == cell + n ? v * t->unit_s : NAN;
+        else if (columns == t->step_column && n > 0 && text_number(&end, &v))
+            step = v;
     }
-    if (columns == t->columns)
+    if (columns == t->columns && t->key < 0)
+        add_step(l, value, step);
+    else if (columns == t->columns)
         add_time(l, t->key, value, NAN);
 }
 

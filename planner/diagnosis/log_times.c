@@ -226,11 +226,25 @@ static const char *to_number(const char *p, double *unit)
     return NULL;
 }
 
+/* "2m 30s", "1h 2m" at p; NAN where it is one number and one unit. */
+static double duration_at(const char *p)
+{
+    const char *q = p;
+    double v, s;
+    if (!text_number(&q, &v) || (*text_skip_blanks(q) != 'm' && *text_skip_blanks(q) != 'h'))
+        return NAN;
+    for (q = text_skip_blanks(q); *q >= 'a' && *q <= 'z'; q++)
+        ;
+    return text_is_digit(*text_skip_blanks(q)) && text_duration(&p, &s) ? s : NAN;
+}
+
 /* The time at the number behind a key's word; NAN when there is none. */
 static double value_after(const struct key *k, const char *p)
 {
     double unit = 0, v;
     p = to_number(p, &unit);
+    if (p != NULL && k->form == AFTER_UNIT && isfinite(duration_at(p)))
+        return duration_at(p);
     if (p == NULL || !text_number(&p, &v) || (*p == ':' && text_is_digit(p[1]))) /* 12:30 is a time of day */
         return NAN;
     if (*p == 'k' && !text_is_alnum(p[1])) { /* "1.21k": Nanotron shortens milliseconds, too */
@@ -275,6 +289,8 @@ static double value_numbered(const char *p)
     if (!text_is_blank(*p) && *p != ':' && *p != ',' && *p != '=')
         return NAN;
     p += strspn(p, " \t:,=-");
+    if (isfinite(duration_at(p)))
+        return duration_at(p);
     return text_number(&p, &v) && log_unit_at(text_skip_blanks(p)) > 0 ? v * log_unit_at(text_skip_blanks(p)) : NAN;
 }
 

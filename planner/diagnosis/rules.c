@@ -170,7 +170,10 @@ struct reason judge_stated(const struct measured *m, const struct thresholds *t)
 struct reason judge_topology(const struct topology *topology)
 {
     if (!topology->read || topology->gpus < 2 || topology->nvlink_pairs + topology->pcie_pairs == 0)
-        return lacking(topology->read ? "single_card" : "nothing_read", "cards", topology->gpus, 2);
+        return lacking(!topology->read      ? "nothing_read"
+                       : topology->gpus < 2 ? "single_card"
+                                            : "links_not_shown",
+                       "cards", topology->gpus, 2);
     return because(topology->pcie_bound ? VERDICT_PCIE_BOUND : VERDICT_HEALTHY, "pcie_pairs", topology->pcie_pairs, 0);
 }
 

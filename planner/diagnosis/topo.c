@@ -21,6 +21,9 @@ struct matrix {
     int up[CARDS];     /* links that nvlink -s shows as up */
     int listed;        /* cards it lists */
     bool nvlink_seen;  /* a link of theirs, up or down: more than the list of nvidia-smi -L */
+    int peer_rows;     /* of topo -p2p: who may reach whose memory */
+    int peers_ok, peers_not;
+    bool peers_by_nvlink; /* of topo -p2p n */
 };
 
 static size_t next_word(const char **p, char *out, size_t size)
@@ -60,6 +63,42 @@ static bool is_link(const char *w)
         if (strcmp(w, known[k]) == 0)
             return true;
     return strlen(w) < 6 && numbered(w, "NV", &bonded);
+}
+
+/* The words of topo -p2p. */
+static bool is_peer(const char *w)
+{
+    static const char *const known[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(w, known[k]) == 0)
+            return true;
+    return false;
+}
+
+/* "GPU0    X   OK   NS": a row of `topo -p2p`, which says whether, and only of `-p2p n` over what. */
+static bool take_peers(const char *line, struct matrix *m)
+{
+    char word[32];
+    int row, column = 0, ok = 0, not_ok = 0;
+    const char *p = text_skip_blanks(line);
+    const char *command = text_find(line, "-p2p ");
+    if (command != NULL && text_find(line, "topo") != NULL)
+        m->peers_by_nvlink = *text_skip_blanks(command + strlen("-p2p ")) == 'n';
+    next_word(&p, word, sizeof word);
+    if (!is_card(word, &row) || row >= CARDS)
+        return false;
+    for (; next_word(&p, word, sizeof word) > 0 && column < CARDS; column++) {
+        if (column == row ? strcmp(word, "X") != 0 : !is_peer(word))
+            return false;
+        ok += column > row && strcmp(word, "OK") == 0;
+        not_ok += column > row && strcmp(word, "OK") != 0;
+    }
+    if (column < 2)
+        return false;
+    m->peer_rows = column > m->peer_rows ? column : m->peer_rows;
+    m->peers_ok += ok;
+    m->peers_not += not_ok;
+    return true;
 }
 
 static void copy_link(char out[LINK_MAX], const char *link)
@@ -273,6 +312,19 @@ static void conclude_listed(const struct matrix *m, struct arena *arena, struct 
     }
 }
 
+/* From topo -p2p alone: how many cards; over what they reach one another only where NVLink was asked for. */
+static void conclude_peers(const struct matrix *m, struct topology *t)
+{
+    t->read = true;
+    t->gpus = m->peer_rows;
+    if (!m->peers_by_nvlink)
+        return;
+    t->nvlink_pairs = m->peers_ok;
+    t->pcie_pairs = m->peers_not;
+    t->nvlink_connected = m->peers_not == 0;
+    t->pcie_bound = m->peers_ok == 0;
+}
+
 static void conclude(const struct matrix *m, struct arena *arena, struct topology *t)
 {
     int cards = count_cards(m);
@@ -282,6 +334,8 @@ static void conclude(const struct matrix *m, struct arena *arena, struct topolog
     if (!any_row) {
         if (m->listed > 0 && m->nvlink_seen)
             conclude_listed(m, arena, t);
+        else if (m->peer_rows > 0)
+            conclude_peers(m, t);
         return;
     }
     t->read = true;
@@ -316,7 +370,7 @@ void read_topo(char *text, struct arena *arena, struct topology *topology)
         return;
     m->row_open = -1;
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
-        if (!take_nvlink(line, m) && !take_heading(line, m) && !take_rest(line, m))
+        if (!take_nvlink(line, m) && !take_peers(line, m) && !take_heading(line, m) && !take_rest(line, m))
             take_row(line, m);
     conclude(m, arena, topology);
 }

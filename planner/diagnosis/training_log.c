@@ -28,7 +28,24 @@ static bool any_of(const char *line, const char *const *words, size_t n)
     return false;
 }
 
-/* "[rank0]:", "[Rank 0]", "3: TRAIN": who prints. */
+/* "rank=3", "rank: 3" where no other word belongs to it ("mean rank 3"). */
+static int rank_named(const char *line)
+{
+    int rank;
+    for (const char *p = line; (p = text_seek_word(p, "rank")) != NULL; p++) {
+        const char *before = p, *number = p + strlen("rank");
+        while (before > line && text_is_blank(before[-1]))
+            before--;
+        if (*number != '=' && *number != ':')
+            continue;
+        number = text_skip_blanks(number + 1);
+        if ((before == line || !text_is_alnum(before[-1])) && text_int(&number, &rank) && *number != '.')
+            return rank;
+    }
+    return LOG_RANK_NONE;
+}
+
+/* "[rank0]:", "[Rank 0]", "[1,3]<stdout>:", "3: TRAIN", "rank=3": who prints. */
 static int rank_of(const char *line)
 {
     const char *p = text_skip_blanks(line + text_stamp_width(line)), *bracket = text_seek(line, "[rank");
@@ -38,9 +55,13 @@ static int rank_of(const char *line)
         if (text_int(&bracket, &rank) && *bracket == ']')
             return rank;
     }
+    int job;
+    const char *tag = p + (*p == '[');
+    if (*p == '[' && text_int(&tag, &job) && *tag == ',' && (tag++, text_int(&tag, &rank)) && text_starts(tag, "]<std"))
+        return rank;
     if (text_int(&p, &rank) && *p == ':' && p[1] == ' ' && rank < 100000)
         return rank;
-    return LOG_RANK_NONE;
+    return rank_named(line);
 }
 
 static void take_line(struct log *l, const char *line)

@@ -21,6 +21,8 @@ static uint64_t next_random(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
+#define ROUNDS 20 /* damages of each sample; there are over four hundred */
+
 static bool share(double v)
 {
     return !isfinite(v) || (v >= 0 && v <= 1.0001);
@@ -65,7 +67,7 @@ static void each_reading(void (*damage)(const struct reading *))
 
 static void cut(const struct reading *r)
 {
-    size_t step = r->size / 60 + 1;
+    size_t step = r->size / ROUNDS + 1;
     for (size_t n = 0; n <= r->size; n += step) {
         survive(r->file, r->text, n);
         survive(r->file, r->text + n, r->size - n);
@@ -76,7 +78,7 @@ static void flip(const struct reading *r)
 {
     uint64_t state = 0x9e3779b97f4a7c15u ^ r->size;
     char *copy = malloc(r->size + 1);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         memcpy(copy, r->text, r->size);
         size_t flips = r->size > 0 ? next_random(&state) % (r->size / 10 + 2) : 0;
         for (size_t i = 0; i < flips; i++) {
