@@ -10,15 +10,17 @@ const kept = { readings: '', log: '' }; // a change of language draws the box an
 function cards(d) {
   if (!d.per_gpu.length) return null;
   const heads = [['index', 'num'], ['name'], ['use', 'num'], ['memory', 'num'], ['power', 'num'], ['verdict']];
-  return grid(t('diagnosis.cards'), heads.map(([id, cls]) => [t(`diagnosis.${id}`), cls]), d.per_gpu.map((g) => [number(g.index), g.name ?? g.gpu ?? '–',
-    g.utilisation_pct === null ? '–' : `${significant(g.utilisation_pct)} %`, g.memory_used_pct === null ? '–' : `${significant(g.memory_used_pct)} %`,
+  return grid(t('diagnosis.cards'), heads.map(([id, cls]) => [t(`diagnosis.${id}`), cls]), d.per_gpu.map((g) => [number(g.index), [g.name ?? g.gpu ?? '–', g.mig ? [' ', chip('', t('diagnosis.mig', { n: number(g.mig_devices) }))] : ''],
+    g.utilisation_pct === null ? '–' : `${significant(g.utilisation_pct)} %`, [g.memory_used_pct === null ? '–' : `${significant(g.memory_used_pct)} %`, g.memory_total_gb === null ? '' : h('span', { class: 'soft' }, ` ${significant(g.memory_used_gb)} / ${significant(g.memory_total_gb)} GB`)],
     g.power_w === null ? '–' : `${number(g.power_w)}${g.power_limit_w === null ? '' : ` / ${number(g.power_limit_w)}`} W`, named('option.m_verdict', g.verdict)]));
 }
 
 function iterations(i) {
   if (!i) return null;
-  return h('dl', { class: 'pairs' }, pair('diagnosis.n', number(i.n)), pair('diagnosis.median', significant(i.steady_median_s ?? i.median_s)), pair('diagnosis.cv', significant(i.steady_cv ?? i.cv)),
-    i.data_share === null ? null : pair('diagnosis.data_share', percent(i.data_share)), i.framework ? pair('diagnosis.framework', i.framework) : null);
+  return h('dl', { class: 'pairs' }, pair('diagnosis.n', i.warmup_left_out + i.pauses_left_out > 0 ? t('diagnosis.n.kept', { n: number(i.n), warm: number(i.warmup_left_out), pauses: number(i.pauses_left_out) }) : number(i.n)), pair('diagnosis.median', significant(i.steady_median_s ?? i.median_s)), pair('diagnosis.cv', significant(i.steady_cv ?? i.cv)),
+    i.data_share === null ? null : pair('diagnosis.data_share', percent(i.data_share)), i.peak_memory_gb === null ? null : pair('diagnosis.peak', `${significant(i.peak_memory_gb)} GB`),
+    i.tokens_per_s ?? i.samples_per_s ? pair('diagnosis.rate', i.tokens_per_s ? t('measure.tokens/s', { n: significant(i.tokens_per_s) }) : t('measure.samples/s', { n: significant(i.samples_per_s) })) : null,
+    i.global_batch === null ? null : pair('field.m_batch', number(i.global_batch)), i.seq_len === null ? null : pair('field.m_seq_len', number(i.seq_len)), i.framework ? pair('diagnosis.framework', i.framework) : null);
 }
 
 function topology(x) {
@@ -37,7 +39,7 @@ function answer(d, fill) {
     ' ', t(d.expand ? 'diagnosis.expand' : d.verdict === 'insufficient' ? 'diagnosis.unknown' : 'diagnosis.no_cards')),
   d.recoverable_share ? h('p', {}, t('diagnosis.recoverable', { p: percent(d.recoverable_share) }), d.recoverable_basis ? ` ${t(`recoverable.${d.recoverable_basis}`)}` : '') : null,
   d.fault ? h('p', { class: 'fault' }, d.fault) : null,
-  notes(d.findings), cards(d), iterations(d.iterations), topology(d.topology),
+  notes(d.findings), d.driver ? h('p', { class: 'hint' }, t('diagnosis.driver', { driver: d.driver, cuda: d.cuda ?? '–' })) : null, cards(d), iterations(d.iterations), topology(d.topology),
   usable ? h('button', { type: 'button', class: 'primary', id: 'diagnosis-fill', onclick: () => fill(d.measured) }, t('diagnosis.fill', { n: number(usable) })) : h('p', { class: 'hint' }, t('diagnosis.nothing'))];
 }
 

@@ -1,5 +1,4 @@
 // names.js — what ids of the catalog are called: machines by what a plan says of them, the rest by the catalog's lists.
-import { h } from './h.js';
 import { has, t } from './i18n.js';
 import { byId, fieldOfPointer } from './fields.js';
 import { optionText } from './controls.js';
@@ -10,6 +9,8 @@ export function machineName(plan, id) {
   const supply = plan.options.flatMap((o) => o.supply).find((s) => s.sku === id);
   return supply ? t('machine', { provider: supply.provider_name, n: supply.gpus_per_node, gpu: supply.gpu_name }) : id;
 }
+
+export const cardName = (lists, id) => listed(lists, 'gpus', id) ?? id;
 
 // A network, a storage, a scheduler, a supplier, or a line between two of them.
 export function itemName(lists, id) {
@@ -28,9 +29,6 @@ export function inputName(pointer, plan, lists) {
     return field ? t(`field.${field.id}`) : pointer;
   }
   if (source === 'skus') return t('input.price', { what: machineName(plan, id) });
-  if (source === 'gpus') return t(what === 'samples_per_s' ? 'input.samples' : 'input.speed', { gpu: listed(lists, 'gpus', id) ?? id });
+  if (source === 'gpus') return t(what === 'samples_per_s' ? 'input.samples' : 'input.speed', { gpu: cardName(lists, id) });
   return t('input.price', { what: itemName(lists, id) });
 }
-
-// Chinese inside an English page and the other way round is said to be so.
-export const foreign = (text) => h('bdi', {}, text);

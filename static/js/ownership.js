@@ -32,7 +32,7 @@ export function ownership(own) {
     own.ratio === null ? null : h('p', { class: 'lead' }, t(own.ratio < 1 ? 'own.says.cheaper' : 'own.says.dearer', { ratio: number(own.ratio, 2), use: percent(own.utilisation) })),
     own.three_year_cost && own.equivalent_rental ? bars(own) : null, own.utilisation === null ? null : fitted((width) => scale(own, width)),
     h('dl', { class: 'pairs' }, pair('own.ratio', number(own.ratio, 2)), pair('own.turns', own.break_even_utilisation === null ? t('turns.never') : percent(own.break_even_utilisation, 1)),
-      pair('own.servers', number(own.servers)), p ? pair('own.price', `${money(p.price)} (${money(p.low)} – ${money(p.high)})`) : null,
+      pair('own.servers', p ? t('own.servers.of', { n: number(own.servers), cards: number(p.gpus_per_server) }) : number(own.servers)), p ? pair('own.price', `${money(p.price)} (${money(p.low)} – ${money(p.high)})`) : null,
       p ? pair('own.observed', `${date(p.observed_on)} · ${t(`trust.${p.confidence ?? 'low'}`)}`) : null),
     notes(own.notes));
 }
