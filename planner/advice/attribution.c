@@ -21,9 +21,10 @@ static double card_hours(const struct draft *d, int step)
     return (double)d->base->schedule.billed_milli[step] / 1000 * s->units * d->groups[s->group].cards;
 }
 
-static bool in_compute(enum phase_code p)
+/* What the machines of a phase are counted as; NULL: they are the reserve's. */
+static int64_t *part_of(struct attribution_view *v, enum phase_code p)
 {
-    return p == PHASE_DEVELOP || p == PHASE_TRAIN;
+    return p == PHASE_SERVE ? NULL : p == PHASE_TRAIN ? &v->train : p == PHASE_DEVELOP ? &v->debugging : &v->setup;
 }
 
 /* Hours of set-up before the first run are no work: their share of what the runs cost goes to the set-up. */
@@ -43,21 +44,20 @@ static void take_setup(const struct draft *d, struct attribution_view *v)
 struct attribution_view attribution_view_of(const struct draft *d, const struct cost *c)
 {
     struct attribution_view v = {.tax = c->tax};
-    double develop = 0, train = 0;
-    for (int i = 0; i < d->n_steps; i++)
-        if (in_compute(d->steps[i].phase))
-            *(d->steps[i].phase == PHASE_TRAIN ? &train : &develop) += card_hours(d, i);
-    const int64_t compute = c->by_section[SECTION_COMPUTE];
-    /* A month bought for both phases belongs to each by the hours it works there. */
-    v.debugging = develop + train > 0 ? (int64_t)llround((double)compute * develop / (develop + train)) : 0;
-    v.train = compute - v.debugging;
-    v.setup = c->by_section[SECTION_VALIDATION] + c->by_section[SECTION_MIGRATION];
+    const struct option *o = d->option;
+    /* A line that several phases share belongs to each by the hours it works there, as in phases[].cost. */
+    for (int i = 0; i < d->n_steps; i++) {
+        if (d->steps[i].phase == PHASE_TRAIN)
+            v.card_hours += card_hours(d, i);
+        int64_t *part = part_of(&v, d->steps[i].phase);
+        if (part != NULL)
+            *part += o->phases[i].machines_minor;
+    }
     v.network = c->by_section[SECTION_NETWORK];
     v.storage = c->by_section[SECTION_STORAGE];
     v.support = c->by_section[SECTION_SOFTWARE] + c->by_section[SECTION_OPERATIONS];
     v.egress = c->by_section[SECTION_EGRESS];
     v.reserve = c->by_section[SECTION_INFERENCE_RESERVE];
-    v.card_hours = train;
     const double overhead = d->estimate && d->estimate->has_training ? d->estimate->training.run_overhead : 0;
     v.lost_share = fmax(0, 1 - 1 / ((1 + fmax(0, overhead)) * (1 + d->lost_share)));
     take_setup(d, &v);

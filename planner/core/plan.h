@@ -74,7 +74,8 @@ struct phase {
     date_t start_on, end_on;
     double hours;
     int gpus;
-    int64_t minor; /* net, its share of every line it uses, by billed hours; phases sum to cost.net */
+    int64_t minor;          /* net, its share of every line it uses, by billed hours; phases sum to cost.net */
+    int64_t machines_minor; /* of it the machines */
     bool has_gate;
     struct gate gate;
     struct note_list reasons;

@@ -10,10 +10,11 @@ enum { BILL_LINES_MAX = 72 };
 struct bill {
     struct cost_line lines[BILL_LINES_MAX];
     size_t n;
-    int64_t machines_net, deposit;    /* minor units */
-    double spot_hours, machine_hours; /* of single machines (nodes or cards) */
-    bool failed;                      /* an amount past int64, or too many lines */
-    struct shares *shares;            /* every line divided over the steps; NULL = nobody asks */
+    int64_t machines_net, deposit;       /* minor units */
+    double spot_hours, machine_hours;    /* of single machines (nodes or cards) */
+    bool failed;                         /* an amount past int64, or too many lines */
+    struct shares *shares;               /* every line divided over the steps; NULL = nobody asks */
+    int64_t machines_used[SHARE_PLACES]; /* of them those of the option's machines, where somebody asks */
 };
 
 /* An empty bill; its lines are written only as they are added. */

@@ -200,6 +200,8 @@ int costing_bill(const struct trade_day *day, const struct draft *d, const struc
     for (int g = 0; g < d->n_groups; g++)
         if (demand_pool(d, g) == g && bill_group(day, d, s, g, ret) != 0)
             return -1;
+    if (ret_shares != NULL)
+        memcpy(ret->machines_used, ret_shares->used, sizeof ret->machines_used);
     for (int i = 0; i < d->n_extras; i++)
         if (bill_extra(day, d, s, &d->extras[i], ret) != 0)
             return -1;

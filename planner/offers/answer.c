@@ -306,5 +306,11 @@ int answer_option(struct build *b, struct draft *d, struct err *err)
         o->reserve.basis = "none";
     answer_supply(d, o);
     answer_title(d, o);
-    return b->order_only ? 0 : answer_words(b, d, &shares, o, err);
+    if (b->order_only)
+        return 0;
+    if (answer_words(b, d, &shares, o, err) != 0)
+        return -1;
+    for (int i = 0; i < d->n_steps; i++)
+        o->phases[i].machines_minor = bill.machines_used[i];
+    return 0;
 }

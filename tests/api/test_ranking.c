@@ -348,6 +348,76 @@ Test(ranking, attribution_between_any_two, .timeout = 60)
     cr_expect_gt(cut, 100);
 }
 
+static const json_t *labelled(const json_t *plan, const char *label)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(plan, "options"), i, o) if (strcmp(text_of(o, "label"), label) == 0) return o;
+    return NULL;
+}
+
+static int64_t phase_minor(const json_t *option, const char *code)
+{
+    size_t i;
+    json_t *phase;
+    int64_t sum = 0;
+    json_array_foreach(json_object_get(option, "phases"), i, phase) if (strcmp(text_of(phase, "code"), code) == 0)
+        sum += minor_of(json_object_get(phase, "cost"));
+    return sum;
+}
+
+static int64_t part_minor(const json_t *attribution, const char *category)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(attribution, "by"), i,
+                       part) if (strcmp(text_of(part, "category"), category) ==
+                                 0) return minor_of(json_object_get(part, "amount"));
+    return 0;
+}
+
+/* Besides the reserve. */
+static bool only_machines(const json_t *option)
+{
+    const json_t *sections = json_object_get(json_object_get(option, "cost"), "by_section");
+    static const char *const others[] = {"network", "storage", "software", "operations", "egress"};
+    for (size_t k = 0; k < N(others); k++)
+        if (minor_of(json_object_get(sections, others[k])) != 0)
+            return false;
+    return phase_minor(option, "develop") > 0;
+}
+
+/* A month that validation and other work share is nobody's alone. */
+static bool shares_a_month(const json_t *option)
+{
+    return phase_minor(option, "validate") > 0 &&
+           minor_of(json_object_get(json_object_get(json_object_get(option, "cost"), "by_section"), "validation")) == 0;
+}
+
+/* What a phase costs is what it accounts for: where nothing but machines is paid for, the difference in debugging is
+ * that of the phase, whether its hours were bought by the hour or are part of a month that other phases share. */
+Test(ranking, attribution_by_phase, .timeout = 60)
+{
+    size_t compared = 0, shared = 0;
+    for (size_t r = 0; r < N(requests); r++) {
+        json_t *p = plan_of(requests[r]), *a;
+        size_t i;
+        json_array_foreach(json_object_get(p, "attribution"), i, a)
+        {
+            const json_t *from = labelled(p, text_of(a, "from")), *to = labelled(p, text_of(a, "to"));
+            if (!only_machines(from) || !only_machines(to))
+                continue;
+            cr_expect_eq(part_minor(a, "debugging"), phase_minor(to, "develop") - phase_minor(from, "develop"),
+                         "%s: %s to %s", requests[r], text_of(a, "from"), text_of(a, "to"));
+            compared++;
+            shared += shares_a_month(from) || shares_a_month(to);
+        }
+        json_decref(p);
+    }
+    cr_expect_gt(compared, 10);
+    cr_expect_gt(shared, 5, "%zu", shared);
+}
+
 /* A data set that fits every node's own NVMe is cached there; one that does not, is not. */
 Test(ranking, node_cache)
 {
