@@ -15,6 +15,13 @@
 
 enum { WALKS_MAX = 2 * LEVERS_MAX, STEPS = 25, SCRATCH_BYTES = 64 << 20 };
 
+/* What is recommended beyond a turn. */
+struct then {
+    bool feasible;
+    char label[4]; /* "": none of the options there are */
+    struct note title;
+};
+
 /* One side of one input: steps 1 .. n from what it is now. */
 struct walk {
     const struct lever *lever;
@@ -24,9 +31,14 @@ struct walk {
     int lead;     /* the option that leads there by the model; -1 = nobody is feasible */
     double margin;
     int same, other; /* the furthest step known to keep, the nearest known to change; other = 0: none */
-    bool then_feasible;
-    char then_label[4]; /* "": none of the options there are */
-    struct note then_title;
+    struct then then;
+};
+
+/* What plans with more, or with less work came to. Runs, and a speed that all cards share, are work as well: what one
+ * of these inputs was planned for need not be planned for another. */
+struct work_known {
+    double same, other; /* the furthest that keeps and the nearest that changes, in times the work; 0 = none */
+    struct then then;
 };
 
 struct sweep {
@@ -36,6 +48,7 @@ struct sweep {
     struct lever_model model;
     struct walk walks[WALKS_MAX];
     size_t n;
+    struct work_known less, more;
     int each; /* what a re-plan takes, by the last one */
 };
 
@@ -55,17 +68,59 @@ static int keep_title(struct sweep *s, const struct note *title, struct note *re
     return 0;
 }
 
-static int keep_other(struct sweep *s, struct walk *w, int step, const struct replan *r)
+static int then_of(struct sweep *s, const struct replan *r, struct then *ret)
 {
-    w->other = step;
-    w->then_feasible = r->feasible;
-    memset(w->then_label, 0, sizeof w->then_label);
+    *ret = (struct then){.feasible = r->feasible};
     if (!r->feasible)
         return 0;
-    for (size_t i = 0; i < s->model.n && w->then_label[0] == '\0'; i++)
+    for (size_t i = 0; i < s->model.n && ret->label[0] == '\0'; i++)
         if (replan_same_offer(s->model.curves[i].draft, r->draft))
-            memcpy(w->then_label, s->model.curves[i].draft->option->label, sizeof w->then_label);
-    return keep_title(s, &r->draft->option->title, &w->then_title);
+            memcpy(ret->label, s->model.curves[i].draft->option->label, sizeof ret->label);
+    return keep_title(s, &r->draft->option->title, &ret->title);
+}
+
+/* How many times the work a step is; 0: this input is not work alone. A hybrid cuts whole runs. */
+static double work_at(const struct sweep *s, const struct walk *w, int step)
+{
+    const struct lever *l = w->lever;
+    const double factor = factor_at(w, step);
+    if (l->kind == LEVER_WORK)
+        return factor;
+    if (l->kind == LEVER_SPEED && l->gpu == NULL)
+        return l->inverse ? factor : 1 / factor;
+    const bool whole = s->b->hybrids == NULL && lround(l->now * factor) >= s->b->training.parallel_runs;
+    return l->kind == LEVER_RUNS && whole ? factor : 0;
+}
+
+static void learn(struct sweep *s, const struct walk *w, int step, const struct then *then)
+{
+    const double work = work_at(s, w, step), away = fabs(work - 1);
+    struct work_known *k = work < 1 ? &s->less : &s->more;
+    if (!(work > 0))
+        return;
+    if (then == NULL && !(k->same > 0 && away <= fabs(k->same - 1)))
+        k->same = work;
+    if (then == NULL || (k->other > 0 && away >= fabs(k->other - 1)))
+        return;
+    k->other = work;
+    k->then = *then;
+}
+
+/* Narrows the walk by what is known already; false: nothing is. */
+static bool is_known(const struct sweep *s, struct walk *w, int step)
+{
+    enum { EXACT = 1000000000 }; /* factors of two inputs are the same to as many digits */
+    const double work = work_at(s, w, step), away = fabs(work - 1) - 1.0 / EXACT;
+    const struct work_known *k = work < 1 ? &s->less : &s->more;
+    if (work > 0 && k->same > 0 && away <= fabs(k->same - 1)) {
+        w->same = step;
+        return true;
+    }
+    if (!(work > 0 && k->other > 0 && away + 2.0 / EXACT >= fabs(k->other - 1)))
+        return false;
+    w->other = step;
+    w->then = k->then;
+    return true;
 }
 
 /* Plans again at a step and narrows the walk. -1: no memory. */
@@ -84,9 +139,15 @@ static int try_step(struct sweep *s, struct walk *w, int step)
     }
     s->b->n_replanned += r.effort;
     s->each = r.effort > 0 ? r.effort : s->each;
-    if (!r.feasible || !replan_same_offer(r.draft, s->model.curves[0].draft))
-        return keep_other(s, w, step, &r);
-    w->same = step;
+    if (r.feasible && replan_same_offer(r.draft, s->model.curves[0].draft)) {
+        w->same = step;
+        learn(s, w, step, NULL);
+        return 0;
+    }
+    w->other = step;
+    if (then_of(s, &r, &w->then) != 0)
+        return -1;
+    learn(s, w, step, &w->then);
     return 0;
 }
 
@@ -110,11 +171,17 @@ static bool can_finish(const struct sweep *s, const struct walk *w)
     return effort_of_plan(s->b, s->b->n_searched) + more * s->each <= EFFORT_MAX;
 }
 
-static int pursue(struct sweep *s, struct walk *w, int tries)
+static int pursue(struct sweep *s, struct walk *w)
 {
-    for (; tries > 0 && !settled(w) && can_finish(s, w); tries--)
-        if (try_step(s, w, next_step(w)) != 0)
+    while (!settled(w)) {
+        const int step = next_step(w);
+        if (is_known(s, w, step))
+            continue;
+        if (!can_finish(s, w))
+            return 0;
+        if (try_step(s, w, step) != 0)
             return -1;
+    }
     return 0;
 }
 
@@ -138,13 +205,17 @@ static void add_walks(struct sweep *s, const struct lever *l)
     }
 }
 
+/* Who sizes the reserve again waits for those whose lead is so much less. */
+static const double EXPENSIVE_LAST = 0.05;
+
 /* How soon a walk is worth a re-plan: what turns nearest, then what leads least. */
 static double order_of(const struct walk *w)
 {
-    return w->foreseen > 0 ? w->foreseen * w->unit : LEVER_REACH + fmax(0, w->margin);
+    const double dear = w->lever->expensive ? EXPENSIVE_LAST : 0;
+    return w->foreseen > 0 ? w->foreseen * w->unit : LEVER_REACH + fmax(0, w->margin) + dear;
 }
 
-static int pursue_all(struct sweep *s, int tries)
+static int pursue_all(struct sweep *s)
 {
     bool done[WALKS_MAX] = {false};
     for (size_t round = 0; round < s->n; round++) {
@@ -153,7 +224,7 @@ static int pursue_all(struct sweep *s, int tries)
             if (!done[i] && (best == s->n || order_of(&s->walks[i]) < order_of(&s->walks[best])))
                 best = i;
         done[best] = true;
-        if (pursue(s, &s->walks[best], tries) != 0)
+        if (pursue(s, &s->walks[best]) != 0)
             return -1;
     }
     return 0;
@@ -164,16 +235,16 @@ static void tell(const struct sweep *s, const struct walk *w, struct plan *plan)
     const struct lever *l = w->lever;
     struct sensitivity *r = &plan->sensitivities[plan->n_sensitivities++];
     const bool confirmed = settled(w);
-    const int turn = confirmed ? w->other : w->foreseen;
+    const int turn = confirmed ? w->other : w->other > 0 ? (w->same + w->other + 1) / 2 : w->foreseen;
     const double beyond = factor_at(w, turn), before = factor_at(w, turn - 1);
     *r = (struct sensitivity){.input = l->path, .unit = l->unit, .now = l->now, .confirmed = confirmed};
     r->turning_point = l->whole ? round(l->now * beyond) : l->now * (beyond + before) / 2;
     if (l->kind == LEVER_WORK)
         r->turning_point = round(r->turning_point);
-    if (confirmed && w->then_feasible) {
-        memcpy(r->recommended_then, w->then_label, sizeof r->recommended_then);
-        r->title_then = w->then_title;
-    } else if (!confirmed && w->lead > 0) {
+    if (w->other > 0) {
+        memcpy(r->recommended_then, w->then.label, sizeof r->recommended_then);
+        r->title_then = w->then.title;
+    } else if (w->lead > 0) {
         const struct option *o = s->model.curves[w->lead].draft->option;
         memcpy(r->recommended_then, o->label, sizeof r->recommended_then);
         r->title_then = o->title;
@@ -183,9 +254,7 @@ static void tell(const struct sweep *s, const struct walk *w, struct plan *plan)
 /* A turn that planning again found, or one that the model foresees where no re-plan has spoken against it. */
 static bool is_told(const struct walk *w)
 {
-    if (settled(w))
-        return w->other > 0;
-    return w->foreseen > 0 && w->same < w->foreseen && (w->other == 0 || w->other >= w->foreseen);
+    return w->other > 0 || (!settled(w) && w->foreseen > w->same);
 }
 
 int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
@@ -204,8 +273,7 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
     const size_t n = levers_of(b, ranked, levers, LEVERS_MAX);
     for (size_t i = 0; i < n; i++)
         add_walks(&s, &levers[i]);
-    /* First the two plans that a turn foreseen takes, then what turned out to be elsewhere. */
-    const int rc = pursue_all(&s, 2) != 0 ? -1 : pursue_all(&s, STEPS);
+    const int rc = pursue_all(&s);
     for (size_t i = 0; rc == 0 && i < s.n; i++)
         if (is_told(&s.walks[i]))
             tell(&s, &s.walks[i], plan);
