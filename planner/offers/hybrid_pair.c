@@ -159,7 +159,7 @@ static int weigh_pairings(struct build *b, struct hybrid_found *f, bool again, s
         if (isinf(weight))
             f->cuts[i].runs_out = 0;
         if (weight < best) {
-            best = weight;
+            f->weight = best = weight;
             f->best = i;
         }
     }

@@ -7,8 +7,10 @@
  */
 #include "planner/offers/option_hybrid.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "planner/offers/candidate.h"
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/kinds.h"
 #include "planner/offers/recall.h"
@@ -101,8 +103,29 @@ static int add_line(struct build *b, struct hybrid_pair *p, const struct hybrid_
     return reserve_at_home(b, p, err) ? -1 : hybrid_pair_add(b, p, &home, &cloud, before, out, err);
 }
 
+/* Another cut than its plan's may be lighter by so much of the score, hardly more. */
+static const double CUT_GAINS = 0.02;
+
+/* Could the last draft come near the first of all drafts, by cost and days as the priority weighs them? */
+static bool is_near_first(const struct build *b, const struct option_list *l)
+{
+    double least = INFINITY, soonest = INFINITY, best = 0, own = 0, wc, wt, wr;
+    candidate_weights(b, &wc, &wt, &wr);
+    for (size_t i = 0; i < l->n; i++) {
+        least = fmin(least, (double)l->items[i]->base->total);
+        soonest = fmin(soonest, l->items[i]->base->schedule.finish_days);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        const struct reckoning *r = l->items[i]->base;
+        own = wc * least / fmax(1, (double)r->total) + wt * soonest / r->schedule.finish_days;
+        best = fmax(best, own);
+    }
+    return own > best - CUT_GAINS;
+}
+
 /* In a plan made of another: from what that one found best, or anew where the change is of a machine at either end. */
-static int add_again(struct build *b, const struct hybrid_found *found, struct option_list *out, struct err *err)
+static int add_again(struct build *b, const struct hybrid_found *found, bool lightest, struct option_list *out,
+                     struct err *err)
 {
     struct hybrid_pair p = found->pair;
     struct hybrid_miss miss = {0};
@@ -117,7 +140,25 @@ static int add_again(struct build *b, const struct hybrid_found *found, struct o
         if (reserve_at_home(b, &again.pair, err))
             return -1;
     }
-    return hybrid_pair_again(b, &again, recall_moves_runs(b), out, err);
+    const size_t before = out->n;
+    if (hybrid_pair_again(b, &again, false, out, err))
+        return -1;
+    if (!recall_moves_runs(b) || (out->n > before && !lightest && !is_near_first(b, out)))
+        return 0;
+    out->n = before;
+    return hybrid_pair_again(b, &again, true, out, err);
+}
+
+static int add_all_again(struct build *b, struct option_list *out, struct err *err)
+{
+    const struct hybrids *h = b->hybrids;
+    int lightest = 0;
+    for (int i = 1; h != NULL && i < h->n; i++)
+        lightest = h->found[i].weight < h->found[lightest].weight ? i : lightest;
+    for (int i = 0; h != NULL && i < h->n; i++)
+        if (add_again(b, &h->found[i], i == lightest, out, err))
+            return -1;
+    return 0;
 }
 
 int option_hybrid_build(struct build *b, struct option_list *out, struct err *err)
@@ -127,11 +168,8 @@ int option_hybrid_build(struct build *b, struct option_list *out, struct err *er
         return service_only(b, out, err);
     if (refused(b))
         return 0;
-    for (int i = 0; recall_is_near(b) && b->hybrids != NULL && i < b->hybrids->n; i++)
-        if (add_again(b, &b->hybrids->found[i], out, err))
-            return -1;
     if (recall_is_near(b))
-        return 0;
+        return add_all_again(b, out, err);
     if (hybrid_terms_bind(&b->params, &terms, err))
         return -1;
     const size_t before = out->n;

@@ -52,6 +52,7 @@ struct hybrid_found {
     struct hybrid_ends home, cloud;
     struct hybrid_cut cuts[HYBRID_PAIRINGS]; /* no runs out: none was found */
     int best;                                /* of them */
+    double weight;                           /* of that */
 };
 struct hybrids {
     struct hybrid_found found[HYBRID_LINES_MAX];
