@@ -24,6 +24,8 @@ struct matrix {
     int peer_rows;     /* of topo -p2p: who may reach whose memory */
     int peers_ok, peers_not;
     bool peers_by_nvlink; /* of topo -p2p n */
+    bool link_types;      /* in amd-smi's table of these, whose cards are named by their bus */
+    int bus_rows;
 };
 
 static size_t next_word(const char **p, char *out, size_t size)
@@ -99,6 +101,33 @@ static bool take_peers(const char *line, struct matrix *m)
     m->peers_ok += ok;
     m->peers_not += not_ok;
     return true;
+}
+
+static void copy_link(char out[LINK_MAX], const char *link);
+
+/* `amd-smi topology`: "LINK TYPE TABLE:", a line of bus ids, then "0000:22:00.0 XGMI         SELF". */
+static bool take_link_types(const char *line, struct matrix *m)
+{
+    char word[32];
+    size_t bus_len;
+    const char *p = text_skip_blanks(line);
+    if (text_find(p, " TABLE:") != NULL) {
+        m->link_types = text_starts(p, "LINK TYPE");
+        m->bus_rows = 0;
+        return true;
+    }
+    if (!m->link_types || text_bus_id(p, &bus_len) != p || m->bus_rows >= CARDS)
+        return false;
+    p += bus_len;
+    const int row = m->bus_rows;
+    for (int column = 0; column < CARDS && next_word(&p, word, sizeof word) > 0; column++) {
+        if (text_bus_id(word, &bus_len) != NULL)
+            return true; /* the heading */
+        copy_link(m->links[row][column], column == row ? "X" : word);
+        m->has_row[row] = true;
+    }
+    m->bus_rows += m->has_row[row];
+    return m->has_row[row];
 }
 
 static void copy_link(char out[LINK_MAX], const char *link)
@@ -370,7 +399,8 @@ void read_topo(char *text, struct arena *arena, struct topology *topology)
         return;
     m->row_open = -1;
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
-        if (!take_nvlink(line, m) && !take_peers(line, m) && !take_heading(line, m) && !take_rest(line, m))
+        if (!take_link_types(line, m) && !take_nvlink(line, m) && !take_peers(line, m) && !take_heading(line, m) &&
+            !take_rest(line, m))
             take_row(line, m);
     conclude(m, arena, topology);
 }

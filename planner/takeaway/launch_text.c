@@ -127,10 +127,13 @@ void launch_text_slurm(struct buf *b, const struct launch_request *q)
     launch_word_add(b, q->workload->model.id, "train");
     buf_adds(b, "\n#SBATCH --partition=");
     launch_word_add(b, s->gpu->id, "gpu");
-    buf_addf(b,
-             "\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=%d\n"
-             "#SBATCH --requeue\n",
-             s->nodes, s->gpus_per_node);
+    const char *gres = vendor_tools_of(s->gpu)->gres;
+    buf_addf(b, "\n#SBATCH --nodes=%d\n#SBATCH --ntasks-per-node=1\n", s->nodes);
+    if (gres)
+        buf_addf(b, "#SBATCH --gres=%s:%d\n", gres, s->gpus_per_node);
+    else
+        buf_addf(b, "#SBATCH --gpus-per-node=%d\n", s->gpus_per_node);
+    buf_adds(b, "#SBATCH --requeue\n");
     if (machine_share(q) >= 1)
         buf_adds(b, "#SBATCH --exclusive\n");
     if (cores_of(q) >= 1)

@@ -11,6 +11,7 @@ struct vendor_tools {
     const char *torch_check;     /* one line that counts and names the cards from PyTorch */
     const char *collective_test; /* all-reduce over the cards of one node, %d = number of cards */
     const char *resource;        /* Kubernetes extended resource */
+    const char *gres;            /* what Slurm calls such a card; NULL = "gpu" */
 };
 
 /* Never NULL: an unknown maker gets the row with generic commands. */

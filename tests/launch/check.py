@@ -167,7 +167,9 @@ def check_slurm(name, text, nodes, cards):
     commands = [i for i, line in enumerate(lines) if line and not line.startswith("#")]
     expect(name, directives and directives[-1] < commands[0], "a directive behind the first command is not read")
     words = dict(re.match(r"#SBATCH --([a-z-]+)(?:=(.*))?$", lines[i]).groups() for i in directives)
-    expect(name, words.get("nodes") == str(nodes) and words.get("gpus-per-node") == str(cards), f"{words} for {nodes} x {cards}")
+    asked = words.get("gpus-per-node") or (words.get("gres") or "").partition(":")[2]
+    expect(name, words.get("nodes") == str(nodes) and asked == str(cards), f"{words} for {nodes} x {cards}")
+    expect(name, ("gres" in words) != ("gpus-per-node" in words), f"cards asked for twice: {words}")
     expect(name, words.get("ntasks-per-node") == "1", "torchrun is started once a node")
     if "time" in words:
         expect(name, re.fullmatch(r"\d+-([01]\d|2[0-3]):[0-5]\d:00", words["time"]), f"time {words['time']}")

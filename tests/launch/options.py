@@ -23,7 +23,7 @@ global-batch-size seq-length max-position-embeddings train-iters train-samples l
 fp16 fp8-format fp8-recipe data-path tokenizer-type tokenizer-model pretrained-checkpoint load save save-interval
 exit-duration-in-mins""".split())  # Megatron-LM, core 0.14 on (Megatron-FSDP under that name)
 
-SBATCH = set("""job-name partition nodes ntasks-per-node gpus-per-node requeue exclusive cpus-per-task time
+SBATCH = set("""job-name partition nodes ntasks-per-node gpus-per-node gres requeue exclusive cpus-per-task time
 array""".split())  # Slurm 22.05 on
 
 SERVE = {

@@ -290,6 +290,9 @@ Test(launch, kubernetes_asks_for_the_makers_own_resource)
     cr_expect(strstr(nvidia.kubernetes, "rdma/hca: 1"));
     cr_expect(strstr(nvidia.kubernetes, "completions: 2"));
     cr_expect(strstr(huawei.kubernetes, "huawei.com/Ascend910: 8"));
+    cr_expect(strstr(nvidia.slurm, "#SBATCH --gpus-per-node=8\n"), "%s", nvidia.slurm);
+    cr_expect(strstr(huawei.slurm, "#SBATCH --gres=npu:8\n"), "%s", huawei.slurm);
+    cr_expect_not(strstr(huawei.kubernetes, "rdma/hca"), "its network cards are in the cards");
     arena_free(arena);
 }
 
