@@ -182,6 +182,13 @@ static double card_hour(const struct offer *o)
     return month > 0 ? fmin(month / 720, hour) : hour;
 }
 
+/* Runs end on whole days; debugging grows and shrinks with them. */
+static double more_days(const struct build *b, double hours, double more)
+{
+    const double share = b->a.debug_share / (1 - b->a.debug_share);
+    return ceil((hours + more) / 24 - 1e-9) - ceil(hours / 24 - 1e-9) + share * more / 24;
+}
+
 static struct outlook outlook_of(const struct build *b, const struct recalled *e)
 {
     struct outlook o = {(double)e->found.total, e->found.finish_days, false, false};
@@ -193,7 +200,7 @@ static struct outlook outlook_of(const struct build *b, const struct recalled *e
         const double more = e->hours * (b->recall_work * slower - 1), rate = card_hour(e->tried.offer);
         o.total += isfinite(rate) ? more * rate / 1e4 * e->tried.cards * e->tried.nodes : 0;
         o.total += b->recall_reserve;
-        o.finish = fmax(1, o.finish + more / 24 / (1 - b->a.debug_share));
+        o.finish = fmax(1, o.finish + more_days(b, e->hours, more));
     }
     if (b->day.reprice.factor > 0 && b->day.reprice.subject == SUBJECT_SKU &&
         strcmp(b->day.reprice.id, e->tried.offer->sku->id) == 0)
