@@ -320,8 +320,7 @@ static bool infer(struct csv *t, const struct cell *cells, int n)
         else if (cells[i].n > 2 && cells[i].text[cells[i].n - 1] == 'W')
             t->columns[i] = watts++ == 0 ? COLUMN_POWER : COLUMN_LIMIT;
     }
-    bool listed = n > 2 && t->columns[0] == COLUMN_INDEX; /* names under numbers: cards, whatever the bare figures are */
-    if ((mibs == 0 || percents == 0) && !listed)
+    if (mibs == 0 || percents == 0)
         return false;
     t->n_columns = n;
     t->inferred = true;
