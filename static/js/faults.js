@@ -2,7 +2,7 @@
 import { h } from './h.js';
 import { t } from './i18n.js';
 import * as form from './form.js';
-import { fieldOfPointer } from './fields.js';
+import { fieldOfPointer, stepsOfPointer } from './fields.js';
 
 let counting = null;
 
@@ -31,8 +31,9 @@ export function showFaults(box, result, retry) {
   const entries = (result.problem?.errors ?? []).map((fault) => {
     const field = fieldOfPointer(fault.pointer ?? '', values);
     const text = fault.detail ?? fault.code;
-    if (field) form.markFault(field.id, text);
-    return h('li', {}, field ? h('a', { href: `#f-${field.id}`, onclick: (event) => { event.preventDefault(); form.focus(field.id); } },
+    const figure = field?.type === 'figures' ? stepsOfPointer(fault.pointer).slice(1).join('/') : null;
+    if (field) form.markFault(field.id, text, figure);
+    return h('li', {}, field ? h('a', { href: `#f-${field.id}`, onclick: (event) => { event.preventDefault(); form.focus(field.id, figure); } },
       `${t(`field.${field.id}`)}: ${text}`) : `${fault.pointer ?? ''} ${text}`);
   });
   const waits = result.status === 503 || result.status === 429;

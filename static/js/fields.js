@@ -13,13 +13,17 @@ export function stepsOfPointer(pointer) {
   return root === 'workload' ? steps : null;
 }
 
-// The field that owns the member, or the nearest one above or below it; of several the one that is asked now.
+// The field that owns the member, or the nearest one above or below it, or of its group; what is asked now comes first,
+// and where a whole group is at fault the amount it turns on.
 export function fieldOfPointer(pointer, values = null) {
   const steps = stepsOfPointer(pointer);
-  if (!steps) return null;
+  if (!steps?.length) return null;
   const path = steps.join('.');
+  const asked = (f) => values === null || isShown(f, values);
   const near = fields.filter((f) => f.path && (f.path.startsWith(`${path}.`) || path.startsWith(`${f.path}.`)));
-  return fields.find((f) => f.path === path) ?? near.find((f) => values && isShown(f, values)) ?? near[0] ?? null;
+  const kin = fields.filter((f) => f.path?.startsWith(`${steps[0]}.`));
+  return [fields.filter((f) => f.path === path), near.filter((f) => f.type === 'amount'), near, kin].flat().find(asked)
+    ?? fields.find((f) => f.path === path) ?? near[0] ?? null;
 }
 
 export function isShown(field, values) {

@@ -75,9 +75,9 @@ export function build(root, lists, onChange) {
 }
 
 function fault(id, message) {
-  const { way, fault: node } = drawn.get(id);
+  const { box, way, fault: node } = drawn.get(id);
   if (message) way.input.setAttribute('aria-invalid', 'true');
-  else way.input.removeAttribute('aria-invalid');
+  else for (const marked of box.querySelectorAll('[aria-invalid]')) marked.removeAttribute('aria-invalid');
   node.textContent = message ?? '';
   node.hidden = !message;
 }
@@ -102,19 +102,18 @@ function unfold(id) {
   for (let box = drawn.get(id).box.closest('details'); box; box = box.parentElement.closest('details')) box.open = true;
 }
 
-export function markFault(id, text) {
-  fault(id, text);
+// Several faults of one field stand one after the other; of a list of figures the figure itself is marked too.
+export function markFault(id, text, figure = null) {
+  const said = drawn.get(id).fault.textContent;
+  fault(id, said ? `${said} ${text}` : text);
+  if (figure) drawn.get(id).way.row?.(figure)?.setAttribute('aria-invalid', 'true');
   unfold(id);
 }
 
-export function focus(id) {
+export function focus(id, figure = null) {
   unfold(id);
-  drawn.get(id)?.way.input.focus();
-}
-
-export function focusFigure(id, name) {
-  unfold(id);
-  drawn.get(id).way.row(name)?.focus();
+  const { way } = drawn.get(id);
+  (way.row?.(figure) ?? way.input).focus();
 }
 
 // How a value reads: what the field would show for it.

@@ -179,7 +179,7 @@ function override(name, value) {
   const values = form.read();
   form.write({ ...values, assumptions: { [name]: String(value), ...values.assumptions } });
   settled();
-  form.focusFigure('assumptions', name);
+  form.focus('assumptions', name);
 }
 
 async function setLanguage(name) {

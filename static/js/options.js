@@ -2,7 +2,7 @@
 import { h } from './h.js';
 import { t } from './i18n.js';
 import { amount, money, number, percent } from './format.js';
-import { kind } from './parts.js';
+import { kind, scrolls } from './parts.js';
 
 const columns = [
   ['rank', (o) => o.rank], ['label', (o) => o.label], ['kind', (o) => kind(o.kind)], ['machines', (o) => o.title],
@@ -29,6 +29,5 @@ export function table(options) {
     } }, t(`table.${id}`)));
     return th;
   });
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': t('table.title') },
-    h('table', {}, h('thead', {}, h('tr', {}, heads)), body));
+  return scrolls(h('div', { class: 'scroll' }, h('table', { 'aria-label': t('table.title') }, h('thead', {}, h('tr', {}, heads)), body)), t('table.title'));
 }

@@ -18,14 +18,24 @@ export const more = (label, fill) => {
   return box;
 };
 
-// A table that scrolls sideways by itself and by keyboard. heads: [text, numeric?]; rows: [[cell | {class, ...}]].
+// What scrolls sideways does so by keyboard too; what fits is no stop on the way.
+export function scrolls(node, label) {
+  new ResizeObserver(() => {
+    const needed = node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight;
+    if (needed) { node.setAttribute('tabindex', '0'); node.setAttribute('role', 'region'); node.setAttribute('aria-label', label); }
+    else for (const name of ['tabindex', 'role', 'aria-label']) node.removeAttribute(name);
+  }).observe(node);
+  return node;
+}
+
+// A table that scrolls sideways by itself. heads: [text, numeric?]; rows: [[cell | {class, ...}]].
 export function grid(label, heads, rows, foot = null) {
   const numeric = heads.map(([, n]) => n === 'num');
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, h('table', {},
+  return scrolls(h('div', { class: 'scroll' }, h('table', { 'aria-label': label },
     h('thead', {}, h('tr', {}, heads.map(([text, cls]) => h('th', { scope: 'col', class: cls ?? '' }, text)))),
     h('tbody', {}, rows.map((cells) => h('tr', { class: cells.total ? 'total' : null }, cells.map((cell, i) =>
       h(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: numeric[i] ? 'num' : heads[i][1] ?? '' }, cell))))),
-    foot ? h('tfoot', {}, foot) : null));
+    foot ? h('tfoot', {}, foot) : null)), label);
 }
 
 // +¥1,234.00 or −¥1,234.00
@@ -40,7 +50,7 @@ async function copy(text, beside) {
 
 // A text to take away, with its name, and a button that copies it and says so.
 export function copyable(name, text) {
-  const body = h('pre', { tabindex: 0, role: 'group', 'aria-label': name }, text);
+  const body = scrolls(h('pre', {}, text), name);
   const said = h('span', { class: 'said', role: 'status' });
   const button = h('button', { type: 'button', 'aria-label': t('copy.what', { name }), onclick: async () => {
     said.textContent = t(await copy(text, body) ? 'copy.done' : 'copy.selected');

@@ -13,6 +13,8 @@ export function finishChip(option) {
 
 const diagnosed = (plan) => (plan.summary.diagnosis ? h('p', { class: 'say warn' }, plan.summary.diagnosis.text) : null);
 
+const titled = (plan) => h('p', { class: 'soft' }, plan.name ? `${plan.name} · ` : '', t('summary.as_of', { on: plan.as_of }));
+
 function understood(plan) {
   const m = plan.model;
   if (!m) return null;
@@ -30,10 +32,10 @@ function priorities(act) {
 export function summary(plan, act) {
   const best = plan.options.find((o) => o.label === plan.summary.recommended_option);
   if (!best)
-    return h('div', { class: 'summary none' }, h('h3', {}, t('summary.nothing')), diagnosed(plan), h('p', {}, plan.summary.reason?.text), notes(plan.warnings, 'warn'), understood(plan));
+    return h('div', { class: 'summary none' }, titled(plan), h('h3', {}, t('summary.nothing')), diagnosed(plan), h('p', {}, plan.summary.reason?.text), notes(plan.warnings, 'warn'), understood(plan));
   const differs = amount(best.cost.expected) !== amount(best.cost.total);
   return h('div', { class: 'summary' },
-    diagnosed(plan),
+    titled(plan), diagnosed(plan),
     h('div', { class: 'bar' }, h('p', { class: 'lead' }, t('summary.recommended', { label: best.label }), ' · ', kind(best.kind), ' ', finishChip(best)), priorities(act)),
     h('h3', {}, best.title),
     h('div', { class: 'figures' },

@@ -70,6 +70,25 @@ test('a refusal names its field, takes the focus and loses nothing', async () =>
   await page.done();
 });
 
+test('a fault without a field of its own finds the nearest that is asked, a figure among many its own row', async () => {
+  const page = await open({ language: 'en' });
+  await choose(page, '01-lora-7b');
+  await page.fill('#f-tokens', '');
+  await page.locator('#g-constraints .rare > summary').click();
+  await page.fill('#f-assumptions', 'month_days');
+  await page.evaluate(() => document.activeElement.select());
+  await page.keyboard.type('-4');
+  await page.fill('#f-assumptions', 'own_years');
+  await page.click('#go');
+  await page.waitForSelector('#errors:not([hidden])');
+  assert.equal(await page.getAttribute('#f-tokens', 'aria-invalid'), 'true', 'no amount of work: the field of the amount');
+  const rows = page.locator('[data-field=assumptions] .figure input');
+  assert.deepEqual(await rows.evaluateAll((all) => all.map((e) => e.getAttribute('aria-invalid'))), ['true', null]);
+  await page.locator('#errors a', { hasText: 'assumptions' }).click();
+  assert.equal(await page.evaluate(() => document.activeElement.value), '-4');
+  await page.done();
+});
+
 test('what is no figure is told on leaving the field, without asking the service', async () => {
   const page = await open({ language: 'zh-CN' });
   let asked = 0;

@@ -238,11 +238,19 @@ test('the checklist is ticked, outlasts asking again, and is printed by itself',
 });
 
 test('on paper stands the plan and not the form', async () => {
-  const page = await open({ language: 'zh-CN' });
-  await ask(page, '01-lora-7b');
+  const page = await open({ language: 'zh-CN', colorScheme: 'dark', width: 700 }); // as wide as A4 between its margins
+  const plan = await ask(page, '01-lora-7b');
   await page.emulateMedia({ media: 'print' });
   assert.ok(await page.locator('.ask').isHidden());
   assert.ok(await page.locator('.summary .total').isVisible());
+  assert.ok((await page.innerText('.summary')).includes(plan.name));
+  const dark = await page.evaluate(() => [...document.querySelectorAll('#results *')].filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())).filter((e) => {
+    const [r, g, b] = getComputedStyle(e).color.match(/[\d.]+/g).map(Number);
+    return 0.299 * r + 0.587 * g + 0.114 * b > 140;
+  }).map((e) => e.outerHTML.slice(0, 80)));
+  assert.deepEqual(dark, [], 'ink is dark on paper');
+  const wide = await page.evaluate(() => [...document.querySelectorAll('#results table')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.textContent.slice(0, 40)));
+  assert.deepEqual(wide, [], 'no table is cut off');
   assert.ok((await page.pdf({ format: 'A4' })).length > 20000);
   await page.done();
 });
