@@ -39,7 +39,7 @@ export function showFaults(box, result, retry) {
   const waits = result.status === 503 || result.status === 429;
   const head = h('strong', {}, result.status === 0 ? t('error.offline') : result.problem?.title ?? t('error.http', { status: result.status }));
   const detail = entries.length ? h('ul', {}, entries) : result.problem?.detail ? h('p', {}, result.problem.detail) : '';
-  const again = h('button', { type: 'button', onclick: retry }, t('error.retry'));
+  const again = h('button', { type: 'button', onclick: () => { box.hidden = true; retry(); } }, t('error.retry'));
   box.replaceChildren(head, detail, result.status === 0 || result.status >= 429 ? again : '');
   if (waits) busy(head, again, result.retryAfter || 1);
   box.hidden = false;

@@ -54,8 +54,10 @@ function fill(workload, name = null) {
 }
 
 async function choose(name) {
-  const reply = await fetch(`/examples/${name}.json`);
-  fill((await reply.json()).workload, name);
+  try {
+    const reply = await fetch(`/examples/${name}.json`);
+    fill((await reply.json()).workload, name);
+  } catch { showFaults($('errors'), { status: 0 }, () => choose(name)); }
 }
 
 function restoreDraft() {
@@ -183,7 +185,7 @@ function override(name, value) {
 }
 
 async function setLanguage(name) {
-  await i18n.load(name);
+  try { await i18n.load(name); } catch { showFaults($('errors'), { status: 0 }, () => setLanguage(name)); return; }
   lists = await loadLists(name);
   i18n.translatePage();
   document.title = t('title');

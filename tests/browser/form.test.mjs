@@ -213,6 +213,16 @@ test('a busy service is waited for with a countdown, a silent one can be left, a
   await page.click('#errors button');
   assert.equal((await reply).status(), 200);
   await page.waitForFunction(() => document.getElementById('errors').hidden);
+  await page.route('**/{examples,i18n}/**', (route) => route.abort());
+  await page.click('[data-preset="02-full-7b"]');
+  await page.waitForSelector('#errors:not([hidden])');
+  assert.equal(await page.inputValue('#f-method'), 'lora', 'what stood in the form stays');
+  await page.click('[data-lang="zh-CN"]');
+  assert.equal(await page.getAttribute('html', 'lang'), 'en');
+  await page.unroute('**/{examples,i18n}/**');
+  await page.click('[data-preset="02-full-7b"]');
+  await page.waitForSelector('[data-preset="02-full-7b"][aria-pressed=true]');
+  assert.ok(await page.locator('#errors').isHidden());
   await page.done();
 });
 

@@ -65,6 +65,12 @@ test('no catalog has a text that no script names', () => {
   assert.deepEqual(Object.keys(en).filter((key) => !named(key)), []);
 });
 
+test('every script is named in the head, so that none waits for another to ask for it', () => {
+  const page = readFileSync(join(root, 'static/index.html'), 'utf8');
+  const named = [...page.matchAll(/\/js\/([\w]+\.js)/g)].map((m) => m[1]).sort();
+  assert.deepEqual(named, readdirSync(join(root, 'static/js')).sort());
+});
+
 test('a workload that goes through the form comes back as it was', () => {
   for (const workload of [...examples.map(example), ...fuzzed]) {
     const expected = structuredClone(workload);
