@@ -179,3 +179,31 @@ bool has_code(const json_t *notes, const char *code)
 {
     return note_of(notes, code) != NULL;
 }
+
+json_t *plan_in(const char *workload, const char *language)
+{
+    char body[3000];
+    snprintf(body, sizeof body, "{\"workload\": %s}", workload);
+    struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = body, .language = language});
+    cr_assert_eq(r.status, 200, "%d for %s: %s", r.status, workload, r.text);
+    json_t *plan = json_incref(r.json);
+    reply_done(&r);
+    return plan;
+}
+
+const json_t *refusals_of(const json_t *plan, const char *kind)
+{
+    size_t i;
+    json_t *refused;
+    json_array_foreach(json_object_get(plan, "infeasible"), i, refused)
+    {
+        if (strcmp(text_of(refused, "kind"), kind) == 0)
+            return json_object_get(refused, "reasons");
+    }
+    return NULL;
+}
+
+double number_of(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}

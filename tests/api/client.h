@@ -33,7 +33,13 @@ struct catalog *client_catalog(void);
 /* true when errors[] holds the pointer ("#/workload/...") with the code. */
 bool has_fault(const struct reply *r, const char *pointer, const char *code);
 
-/* Of an answer: a member's text ("" where there is none), an amount in minor units, the note with this code (NULL). */
+/* The plan of a workload, which must be answered; a new reference. */
+json_t *plan_in(const char *workload, const char *language);
+/* Why the plan has no option of this kind; NULL where it does not say. */
+const json_t *refusals_of(const json_t *plan, const char *kind);
+
+/* Of an answer: a member's number, a member's text ("" where there is none), an amount in minor units, the note with this code (NULL). */
+double number_of(const json_t *o, const char *key);
 const char *text_of(const json_t *o, const char *key);
 int64_t minor_of(const json_t *money);
 const json_t *note_of(const json_t *notes, const char *code);

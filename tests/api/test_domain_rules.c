@@ -19,26 +19,6 @@ static size_t count_code(const json_t *notes, const char *code)
     return n;
 }
 
-static const json_t *refused(const json_t *plan, const char *kind)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(json_object_get(plan, "infeasible"), i,
-                       o) if (strcmp(text_of(o, "kind"), kind) == 0) return json_object_get(o, "reasons");
-    return NULL;
-}
-
-static json_t *plan_in(const char *workload, const char *language)
-{
-    char body[2000];
-    snprintf(body, sizeof body, "{\"workload\": %s}", workload);
-    struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = body, .language = language});
-    cr_assert_eq(r.status, 200, "%d for %s: %s", r.status, workload, r.text);
-    json_t *plan = json_incref(r.json);
-    reply_done(&r);
-    return plan;
-}
-
 static json_t *plan_of(const char *workload)
 {
     return plan_in(workload, "en");
@@ -160,7 +140,7 @@ Test(domain_rules, serving_exceeds_machine)
 {
     json_t *p = plan_of("{\"model\":{\"preset\":\"llama-2-70b\"},\"serving\":{\"requests_per_s\":20,\"input_tokens\":"
                         "1000,\"output_tokens\":500,\"months\":24},\"constraints\":{\"city\":\"hefei\"}}");
-    const json_t *n = note_of(refused(p, "single_machine"), "serving_exceeds_machine"), *o;
+    const json_t *n = note_of(refusals_of(p, "single_machine"), "serving_exceeds_machine"), *o;
     size_t i, kinds = 0;
     cr_assert_not_null(n);
     double need = json_number_value(json_object_get(json_object_get(n, "values"), "gpus")), fewest = INFINITY;
@@ -223,7 +203,7 @@ Test(domain_rules, more_than_listed)
             feasible |= json_is_true(json_object_get(o, "feasible"));
         }
         cr_expect_eq(feasible, cases[k].feasible, "%g requests/s", cases[k].rate);
-        cr_expect_eq(note_of(refused(p, "small_cluster"), "more_than_listed") != NULL, !cases[k].feasible);
+        cr_expect_eq(note_of(refusals_of(p, "small_cluster"), "more_than_listed") != NULL, !cases[k].feasible);
         json_decref(p);
     }
 }
@@ -277,7 +257,7 @@ Test(domain_rules, price_missing_names_the_offer)
     json_t *p = plan_of(requests[0]);
     const char *const kinds[] = {"single_machine", "small_cluster"};
     for (size_t k = 0; k < N(kinds); k++) {
-        const json_t *n = note_of(refused(p, kinds[k]), "price_missing");
+        const json_t *n = note_of(refusals_of(p, kinds[k]), "price_missing");
         cr_assert_not_null(n, "%s", kinds[k]);
         cr_expect_not_null(strstr(text_of(n, "text"), "MLU370"), "%s", text_of(n, "text"));
     }
@@ -367,12 +347,12 @@ Test(domain_rules, close_orders_are_told_by_the_threshold, .timeout = 60)
 Test(domain_rules, the_nearest_miss_is_no_single_card_of_a_job_for_hundreds)
 {
     json_t *p = plan_of(requests[4]);
-    const json_t *reasons = refused(p, "single_machine"), *n = note_of(reasons, "memory_wall");
+    const json_t *reasons = refusals_of(p, "single_machine"), *n = note_of(reasons, "memory_wall");
     cr_assert_not_null(reasons);
     cr_expect(note_of(reasons, "host_memory") != NULL || n != NULL);
     if (n != NULL)
         cr_expect_geq(json_number_value(json_object_get(json_object_get(n, "values"), "cards")), 4);
-    cr_expect_not_null(note_of(refused(p, "small_cluster"), "team_ceiling"));
+    cr_expect_not_null(note_of(refusals_of(p, "small_cluster"), "team_ceiling"));
     json_decref(p);
 }
 
@@ -380,7 +360,7 @@ Test(domain_rules, the_nearest_miss_is_no_single_card_of_a_job_for_hundreds)
 Test(domain_rules, two_node_gate_names_the_machine)
 {
     json_t *p = plan_of(requests[14]);
-    const json_t *n = note_of(refused(p, "small_cluster"), "two_node_gate");
+    const json_t *n = note_of(refusals_of(p, "small_cluster"), "two_node_gate");
     cr_assert_not_null(n);
     cr_expect_not_null(strstr(text_of(n, "text"), "A100"), "%s", text_of(n, "text"));
     cr_expect_float_eq(json_number_value(json_object_get(n, "short_by")), 0.2, 1e-9);

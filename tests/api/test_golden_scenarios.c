@@ -22,23 +22,9 @@ static json_t *option_of(const json_t *plan, const char *kind)
     return NULL;
 }
 
-static const json_t *refused(const json_t *plan, const char *kind)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(json_object_get(plan, "infeasible"), i,
-                       o) if (strcmp(text_of(o, "kind"), kind) == 0) return json_object_get(o, "reasons");
-    return NULL;
-}
-
 static const json_t *train_supply(const json_t *option)
 {
     return json_array_get(json_object_get(option, "supply"), 0);
-}
-
-static double number_of(const json_t *o, const char *key)
-{
-    return json_number_value(json_object_get(o, key));
 }
 
 static bool feasible(const json_t *option)
@@ -204,7 +190,7 @@ Test(golden, peft_fits)
     cr_expect(has_code(json_object_get(first, "reasons"), "peft_fits"));
     cr_expect(has_code(json_object_get(json_object_get(p, "summary"), "counter_signs"), "peft_fits"));
     cr_expect_null(option_of(p, "small_cluster"), "no cluster is recommended to nobody who can run it");
-    cr_expect(has_code(refused(p, "small_cluster"), "team_ceiling"));
+    cr_expect(has_code(refusals_of(p, "small_cluster"), "team_ceiling"));
     json_decref(p);
 }
 
@@ -274,7 +260,7 @@ Test(golden, fabric_bound)
         json_t *p = plan_on(c, BIG), *o;
         size_t i;
         const json_t *told =
-            note_of(cases[k].fast ? json_object_get(p, "warnings") : refused(p, "small_cluster"), "fabric_bound");
+            note_of(cases[k].fast ? json_object_get(p, "warnings") : refusals_of(p, "small_cluster"), "fabric_bound");
         cr_assert_not_null(told, "case %zu: nothing names the trap", k);
         cr_expect_not_null(strstr(text_of(told, "text"), "10G"), "%s", text_of(told, "text"));
         cr_expect_gt(number_of(json_object_get(told, "values"), "share"), 0.4);
@@ -476,7 +462,7 @@ Test(golden, two_node_gate)
     json_t *p = plan_of("{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"full_finetune\","
                         "\"tokens\": 2e9}, \"measured\": {\"gpu\": \"a100-sxm4-80g\", \"gpus\": 8, \"nodes\": 1,"
                         "\"tokens_per_s\": 21000, \"two_node_speedup\": 1.3}}");
-    const json_t *gate = note_of(refused(p, "small_cluster"), "two_node_gate");
+    const json_t *gate = note_of(refusals_of(p, "small_cluster"), "two_node_gate");
     cr_assert_not_null(gate);
     cr_expect_float_eq(number_of(gate, "short_by"), 0.2, 1e-9);
     cr_expect_null(option_of(p, "small_cluster"));
@@ -618,9 +604,9 @@ Test(golden, data_sensitive)
         bool relaxed = false;
         cr_expect_null(option_of(p, "university_time"));
         cr_expect_null(option_of(p, "hybrid_cloud"), "case %zu", i);
-        cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
-        cr_expect(has_code(refused(p, "hybrid_cloud"), "nothing_to_burst"));
-        cr_expect(has_code(refused(p, "hybrid_cloud"), "data_sensitive"));
+        cr_expect(has_code(refusals_of(p, "university_time"), "data_sensitive"));
+        cr_expect(has_code(refusals_of(p, "hybrid_cloud"), "nothing_to_burst"));
+        cr_expect(has_code(refusals_of(p, "hybrid_cloud"), "data_sensitive"));
         json_array_foreach(json_object_get(p, "infeasible"), k, o) if (strcmp(text_of(o, "kind"), "hybrid_cloud") == 0)
             relaxed |= has_code(json_object_get(o, "relaxations"), cases[i].relaxation);
         cr_expect(relaxed, "case %zu: no %s", i, cases[i].relaxation);
@@ -664,7 +650,7 @@ Test(golden, only_what_may_leave_bursts)
         cr_expect_eq(number_of(values, "runs_out") + number_of(values, "runs_local"), 6);
         check_one_software(hybrid);
         cr_expect_not(has_code(json_object_get(hybrid, "reasons"), "desensitise_first"));
-        cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+        cr_expect(has_code(refusals_of(p, "university_time"), "data_sensitive"));
         check_data_at_home(p);
         json_decref(p);
     }
@@ -766,7 +752,7 @@ Test(golden, university_agreement_and_desensitisation_come_first)
         json_decref(p);
     }
     json_t *p = plan_of(CAMPUS("\"tokens\": 1e9", ", \"data_sensitive\": true, \"can_desensitise\": false", ""));
-    cr_expect(has_code(refused(p, "university_time"), "data_sensitive"));
+    cr_expect(has_code(refusals_of(p, "university_time"), "data_sensitive"));
     json_decref(p);
 }
 
@@ -885,8 +871,8 @@ Test(golden, serving_only_50_users)
     cr_assert(feasible(first));
     cr_expect_str_eq(text_of(first, "kind"), "single_machine");
     cr_expect_str_eq(text_of(json_object_get(first, "inference_reserve"), "basis"), "sized");
-    cr_expect(has_code(refused(p, "small_cluster"), "inference_fits"));
-    cr_expect(has_code(refused(p, "university_time"), "university_no_serving"));
+    cr_expect(has_code(refusals_of(p, "small_cluster"), "inference_fits"));
+    cr_expect(has_code(refusals_of(p, "university_time"), "university_no_serving"));
     json_decref(p);
 }
 
@@ -927,7 +913,7 @@ Test(golden, price_missing)
     cr_expect_eq(json_array_size(json_object_get(p, "options")), 0, "never ranked, never 0");
     cr_assert_not_null(missing);
     cr_expect_not_null(strstr(text_of(missing, "text"), "large"), "%s", text_of(missing, "text"));
-    cr_expect(has_code(refused(p, "single_machine"), "price_missing"));
+    cr_expect(has_code(refusals_of(p, "single_machine"), "price_missing"));
     json_decref(p);
     test_catalog_free(c);
 }

@@ -12,30 +12,7 @@
 
 static json_t *plan_of(const char *workload)
 {
-    char body[3000];
-    snprintf(body, sizeof body, "{\"workload\": %s}", workload);
-    struct reply r = ask((struct ask){.path = "/api/v1/plans", .body = body, .language = "en"});
-    cr_assert_eq(r.status, 200, "%d for %s: %s", r.status, workload, r.text);
-    json_t *plan = json_incref(r.json);
-    reply_done(&r);
-    return plan;
-}
-
-static double number_of(const json_t *o, const char *key)
-{
-    return json_number_value(json_object_get(o, key));
-}
-
-static const json_t *reasons_of(const json_t *plan, const char *kind)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(json_object_get(plan, "infeasible"), i, o)
-    {
-        if (strcmp(text_of(o, "kind"), kind) == 0)
-            return json_object_get(o, "reasons");
-    }
-    return NULL;
+    return plan_in(workload, "en");
 }
 
 static bool feasible(const json_t *o)
@@ -154,7 +131,7 @@ Test(ranking, pareto_front_weights_and_order, .timeout = 60)
 static void check_limit(const char *workload, const char *kind, const char *code, double least_short)
 {
     json_t *p = plan_of(workload);
-    const json_t *reasons = reasons_of(p, kind);
+    const json_t *reasons = refusals_of(p, kind);
     cr_assert_not_null(reasons, "%s is not refused: %s", kind, workload);
     const json_t *n = note_of(reasons, code);
     cr_assert_not_null(n, "%s has no %s: %s", kind, code, workload);

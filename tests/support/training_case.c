@@ -4,6 +4,26 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+const struct model PROFILED_QWEN[4] = {
+    {.params = 1.84e9, .layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .vocab = 151936},
+    {.params = 7.721324544e9,
+     .layers = 32,
+     .hidden = 4096,
+     .heads = 32,
+     .kv_heads = 32,
+     .intermediate = 11008,
+     .vocab = 151936},
+    {.params = 14.16729088e9,
+     .layers = 40,
+     .hidden = 5120,
+     .heads = 40,
+     .kv_heads = 40,
+     .intermediate = 13696,
+     .vocab = 152064},
+    {.params = 72.3e9, .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 64, .vocab = 152064},
+};
+const int PROFILED_LENGTHS[6] = {256, 512, 1024, 2048, 4096, 8192};
+
 const struct training_constants *training_case_constants(void)
 {
     static void *k;

@@ -19,6 +19,10 @@ struct training_case {
     bool trace, prudent;
 };
 
+/* What the published profile of Qwen fine-tuning measured: four sizes at six lengths. */
+extern const struct model PROFILED_QWEN[4];
+extern const int PROFILED_LENGTHS[6];
+
 /* The shipped constants, bound once. */
 const struct training_constants *training_case_constants(void);
 

@@ -53,31 +53,11 @@ Test(training_memory, golden_4_2_activations_to_four_decimals)
     }
 }
 
-static const struct model QWEN[] = {
-    {.params = 1.84e9, .layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .vocab = 151936},
-    {.params = 7.721324544e9,
-     .layers = 32,
-     .hidden = 4096,
-     .heads = 32,
-     .kv_heads = 32,
-     .intermediate = 11008,
-     .vocab = 151936},
-    {.params = 14.16729088e9,
-     .layers = 40,
-     .hidden = 5120,
-     .heads = 40,
-     .kv_heads = 40,
-     .intermediate = 13696,
-     .vocab = 152064},
-    {.params = 72.3e9, .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 64, .vocab = 152064},
-};
-static const int LENGTHS[] = {256, 512, 1024, 2048, 4096, 8192};
-
 static struct training_case qwen_case(int model, enum method method, int seq)
 {
     return (struct training_case){
         .gpu = "a100-sxm4-80g",
-        .model = QWEN[model],
+        .model = PROFILED_QWEN[model],
         .training = {.method = method,
                      .seq_len = seq,
                      .global_batch = 8,
@@ -108,13 +88,13 @@ Test(training_memory, golden_4_4_gigabytes)
     int n = 0;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         for (int i = 0; i < 6; i++) {
-            struct training_case c = qwen_case(rows[r].model, rows[r].method, LENGTHS[i]);
+            struct training_case c = qwen_case(rows[r].model, rows[r].method, PROFILED_LENGTHS[i]);
             struct estimate e = training_case_run(&c);
             double off = fabs(e.memory.total_gb / rows[r].value[i] - 1);
             sum += off;
             n++;
             cr_expect_leq(off, 0.13, "model %d method %d seq %d: %.1f GB, measured %.1f", rows[r].model,
-                          (int)rows[r].method, LENGTHS[i], e.memory.total_gb, rows[r].value[i]);
+                          (int)rows[r].method, PROFILED_LENGTHS[i], e.memory.total_gb, rows[r].value[i]);
         }
     }
     cr_expect_leq(sum / n, 0.05, "mean error %.3f", sum / n);

@@ -66,25 +66,6 @@ Test(training_time, golden_4_3_megatron_steps)
 
 Test(training_time, golden_4_4_seconds)
 {
-    static const struct model models[] = {
-        {.params = 1.84e9, .layers = 24, .hidden = 2048, .heads = 16, .kv_heads = 16, .vocab = 151936},
-        {.params = 7.721324544e9,
-         .layers = 32,
-         .hidden = 4096,
-         .heads = 32,
-         .kv_heads = 32,
-         .intermediate = 11008,
-         .vocab = 151936},
-        {.params = 14.16729088e9,
-         .layers = 40,
-         .hidden = 5120,
-         .heads = 40,
-         .kv_heads = 40,
-         .intermediate = 13696,
-         .vocab = 152064},
-        {.params = 72.3e9, .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 64, .vocab = 152064},
-    };
-    const int lengths[] = {256, 512, 1024, 2048, 4096, 8192};
     const struct {
         int model;
         enum method method;
@@ -101,9 +82,9 @@ Test(training_time, golden_4_4_seconds)
         for (int i = 0; i < 6; i++) {
             struct training_case c = {
                 .gpu = "a100-sxm4-80g",
-                .model = models[rows[r].model],
+                .model = PROFILED_QWEN[rows[r].model],
                 .training = {.method = rows[r].method,
-                             .seq_len = lengths[i],
+                             .seq_len = PROFILED_LENGTHS[i],
                              .global_batch = 8,
                              .lora_rank = 64,
                              .precision = PREC_BF16},
@@ -113,7 +94,7 @@ Test(training_time, golden_4_4_seconds)
             sum[rows[r].method == METHOD_QLORA] += off;
             n[rows[r].method == METHOD_QLORA]++;
             cr_expect_leq(off, 0.2, "model %d method %d seq %d: %.2f s, measured %.2f", rows[r].model,
-                          (int)rows[r].method, lengths[i], s, rows[r].seconds[i]);
+                          (int)rows[r].method, PROFILED_LENGTHS[i], s, rows[r].seconds[i]);
         }
     }
     cr_expect_leq(sum[0] / n[0], 0.08, "mean error of LoRA %.3f", sum[0] / n[0]);
