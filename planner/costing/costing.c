@@ -26,7 +26,7 @@ static int bill_covered(const struct trade_day *day, const struct draft *d, cons
     const struct draft_group *g = &d->groups[group];
     struct demand q;
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
-    cover_start(cover, g->offer, g->by_card, d->steps, bill);
+    cover_start(cover, g->offer, demand_by_card(d, group), d->steps, bill);
     if (demand_start(day->a, d, s, group, &q) != 0)
         return -1;
     for (int l = 0; l < n_levels; l++) {

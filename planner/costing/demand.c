@@ -8,7 +8,16 @@
 /* Groups of one SKU rented alike are one pool: a card that validates alone may train among others later. */
 static bool same_pool(const struct draft *d, int a, int b)
 {
-    return d->groups[a].offer == d->groups[b].offer && d->groups[a].by_card == d->groups[b].by_card;
+    const struct draft_group *x = &d->groups[a], *y = &d->groups[b];
+    return x->offer == y->offer && (x->by_card == y->by_card || offer_nodes_of_cards(x->offer));
+}
+
+bool demand_by_card(const struct draft *d, int group)
+{
+    bool by_card = d->groups[group].by_card;
+    for (int g = 0; g < d->n_groups && !by_card; g++)
+        by_card = d->groups[g].by_card && same_pool(d, g, group);
+    return by_card;
 }
 
 int demand_pool(const struct draft *d, int group)
@@ -20,17 +29,18 @@ int demand_pool(const struct draft *d, int group)
 }
 
 /* Levels that a step takes: nodes, or cards where they are paid by the card. */
-static int levels_of(const struct draft *d, const struct draft_step *s)
+static int levels_of(const struct draft *d, const struct draft_step *s, bool by_card)
 {
     const struct draft_group *g = &d->groups[s->group];
-    return g->by_card ? s->units * g->cards : s->units;
+    return g->by_card ? s->units * g->cards : by_card ? s->units * g->offer->sku->gpus_per_node : s->units;
 }
 
 int demand_levels(const struct draft *d, int group, int *ret_levels)
 {
+    const bool by_card = demand_by_card(d, group);
     int n = 0;
     for (int i = 0; i < d->n_steps; i++) {
-        int units = levels_of(d, &d->steps[i]), at = 0;
+        int units = levels_of(d, &d->steps[i], by_card), at = 0;
         if (!same_pool(d, d->steps[i].group, group) || units <= 0)
             continue;
         while (at < n && ret_levels[at] < units)
@@ -76,9 +86,10 @@ int demand_start(const struct assume *a, const struct draft *d, const struct sch
 {
     int64_t days = 0;
     ret->draft = d;
+    ret->by_card = demand_by_card(d, group);
     ret->n = 0;
     for (int i = 0; i < d->n_steps; i++) {
-        if (!same_pool(d, d->steps[i].group, group) || levels_of(d, &d->steps[i]) <= 0)
+        if (!same_pool(d, d->steps[i].group, group) || levels_of(d, &d->steps[i], ret->by_card) <= 0)
             continue;
         days += s->last_day[i] - s->first_day[i] + 1;
         add_days(a, s, i, ret);
@@ -90,7 +101,7 @@ void demand_rise(struct demand *q, int levels)
 {
     size_t kept = 0;
     for (size_t i = 0; i < q->n; i++)
-        if (levels_of(q->draft, &q->draft->steps[q->runs[i].tag]) >= levels)
+        if (levels_of(q->draft, &q->draft->steps[q->runs[i].tag], q->by_card) >= levels)
             q->runs[kept++] = q->runs[i];
     q->n = kept;
 }

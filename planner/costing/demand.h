@@ -5,8 +5,12 @@
 #include "planner/costing/draft.h"
 #include "planner/market/tariff.h"
 
-/* The first group whose machines are the same pool as this one's: same SKU, paid alike. */
+/* The first group whose machines are the same pool as this one's: same SKU, paid alike. Cards and whole nodes of a SKU
+ * whose nodes cost what their cards do are one pool, paid by the card. */
 int demand_pool(const struct draft *d, int group);
+
+/* Is the group's pool paid by the card? */
+bool demand_by_card(const struct draft *d, int group);
 
 /* Distinct numbers of levels (nodes, or cards where paid by the card) that the group's pool is used with, ascending:
  * levels between two of them have the same days. At most DRAFT_STEPS_MAX. */
@@ -17,6 +21,7 @@ int demand_levels(const struct draft *d, int group, int *ret_levels);
 enum { DEMAND_RUNS_MAX = 3 * DRAFT_STEPS_MAX };
 struct demand {
     const struct draft *draft;
+    bool by_card; /* levels are cards */
     struct tariff_run runs[DEMAND_RUNS_MAX];
     size_t n; /* of the level at hand */
 };

@@ -76,8 +76,9 @@ static int walk_group(const struct assume *a, const struct draft *d, const struc
     const struct draft_group *g = &d->groups[group];
     struct demand q;
     struct rate rates[OFFER_RATES_MAX];
-    const struct tariff t = cover_tariff(g->offer, g->by_card, rates);
-    struct idle_run run = {.offer = g->offer, .by_card = g->by_card};
+    const bool by_card = demand_by_card(d, group);
+    const struct tariff t = cover_tariff(g->offer, by_card, rates);
+    struct idle_run run = {.offer = g->offer, .by_card = by_card};
     int levels[DRAFT_STEPS_MAX], below = 0, n_levels = demand_levels(d, group, levels);
     if (demand_start(a, d, c, group, &q) != 0)
         return -1;

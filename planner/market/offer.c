@@ -186,6 +186,18 @@ int offer_unit_price(const struct trade_day *day, enum price_subject subject, co
     return 0;
 }
 
+bool offer_nodes_of_cards(const struct offer *o)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < o->n_rates; i++) {
+        const struct rate *r = &o->rates[i], *next = i + 1 < o->n_rates ? &o->rates[i + 1] : NULL;
+        nodes += !r->per_card;
+        if (!r->per_card && (next == NULL || !next->per_card || next->price != r->price))
+            return false;
+    }
+    return nodes > 0;
+}
+
 int offer_machines(const struct offer *o, bool by_card, int units)
 {
     const int node = o->sku->gpus_per_node;

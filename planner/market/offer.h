@@ -75,6 +75,10 @@ double offer_card_month(const struct offer *o);
 /* The least that one card costs an hour, spot included; micros. INFINITY: not sold by the hour. */
 double offer_card_hour(const struct offer *o);
 
+/* Does a node cost what its cards do, in every way of paying for it? Then a card that is rented alone may be one of a
+ * node's later. */
+bool offer_nodes_of_cards(const struct offer *o);
+
 /* Whole machines that so many units take: nodes, or cards of a SKU that is sold by the card. */
 int offer_machines(const struct offer *o, bool by_card, int units);
 

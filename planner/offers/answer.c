@@ -41,10 +41,10 @@ static void add_supply(struct option *o, const char *role, const struct offer *o
     const struct rate *rate = NULL;
     for (size_t i = 0; i < o->cost.n_lines; i++) {
         const struct cost_line *l = &o->cost.lines[i];
-        if (l->sku != offer->sku || l->by_card != by_card || (l->section == SECTION_INFERENCE_RESERVE) != serve ||
-            (most != NULL && l->minor <= most->minor))
+        if (l->sku != offer->sku || (l->by_card != by_card && !offer_nodes_of_cards(offer)) ||
+            (l->section == SECTION_INFERENCE_RESERVE) != serve || (most != NULL && l->minor <= most->minor))
             continue;
-        const struct rate *r = rate_of_line(offer, by_card, l);
+        const struct rate *r = rate_of_line(offer, l->by_card, l);
         if (r == NULL)
             continue;
         most = l;
@@ -54,7 +54,7 @@ static void add_supply(struct option *o, const char *role, const struct offer *o
         return;
     s->mode = most->mode;
     s->price = most->price;
-    s->term_units = terms_of(rate, most, by_card ? (int64_t)cards * units : units);
+    s->term_units = terms_of(rate, most, most->by_card ? (int64_t)cards * units : units);
 }
 
 /* A group without steps works for the service alone: its lines are the reserve's. */

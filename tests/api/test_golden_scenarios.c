@@ -1034,6 +1034,38 @@ Test(golden, port_effort)
     cr_expect_float_eq(days[0] / days[1], 1.5, 0.1, "debugging a day of training: %.2f against %.2f", days[0], days[1]);
 }
 
+/* Several phases on one machine share its commitment: the card that validation and debugging rent by the month is one
+ * of the cluster's when that starts within the month, so that only the others are paid by the hour. */
+Test(golden, a_card_of_the_validation_is_one_of_the_cluster)
+{
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "card,idc,hefei,a100-sxm4-80g,8,yes,4,nvswitch,ib,bare_metal,1024,128,15360,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,card,,,hourly,,CNY,gpu_hour,14,2026-11-01,2026-11-20,firm,test,high\n"
+                      "p2,sku,card,,,monthly,1,CNY,gpu_month,5000,2026-11-01,2026-11-20,firm,test,high\n");
+    json_t *p = plan_on(c, "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\","
+                           "\"tokens\": 4e9}, \"serving\": {\"months\": 0}, \"priority\": \"cheapest\","
+                           "\"constraints\": {\"budget\": {\"amount\": \"1000000.00\", \"currency\": \"CNY\"}, "
+                           "\"team\": \"expert\", \"kinds\": [\"small_cluster\"]}}");
+    const json_t *o = option_of(p, "small_cluster"), *l;
+    cr_assert_not_null(o);
+    const double train = ceil(train_hours(o)), days = number_of(json_object_get(o, "finish"), "expected_days");
+    size_t i;
+    double hours = 0, months = 0;
+    json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), i, l)
+    {
+        const char *unit = text_of(l, "unit");
+        hours += strcmp(unit, "gpu_hour") == 0 ? number_of(l, "quantity") : 0;
+        months += strcmp(unit, "gpu_month") == 0 ? number_of(l, "quantity") : 0;
+    }
+    cr_assert_leq(days, 30, "all of it within the month");
+    cr_expect_eq(number_of(phase_of(o, "validate"), "gpus"), 1);
+    cr_expect_eq(months, 1);
+    cr_expect_float_eq(hours, 15 * train, 1e-6, "%g card-hours for 15 cards of %g h", hours, train);
+    json_decref(p);
+    test_catalog_free(c);
+}
+
 /* docs/plans.md, the worked example: to the fen, as a caller sees it. */
 Test(golden, worked_example)
 {
