@@ -191,12 +191,15 @@ static const char *host_in_front(const char *line, size_t *ret_n, const char **r
 
 const char *cards_take_host(struct cards *c, const char *line)
 {
-    size_t n;
-    const char *rest = line, *name = host_in_front(line, &n, &rest);
+    size_t n = strlen(line + (*line != '\0'));
+    const bool marked = *line == TEXT_HOST_MARK;
+    const char *rest = line, *name = marked ? line + 1 : host_in_front(line, &n, &rest);
     if (name == NULL) {
         rest = line;
         name = host_of_prompt(line, &n);
     }
+    if (marked)
+        rest = line + strlen(line);
     if (name == NULL && (name = host_of_label(line, &n)) != NULL)
         for (size_t i = 0; i < c->n && c->host == NULL; i++) /* above it stands another machine, whose label was cut */
             if (c->items[i].host == NULL)

@@ -18,6 +18,7 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
     if (clean == NULL)
         return;
     text_unstamp(clean);
+    clean = text_by_host(clean, arena);
     size_t size = strlen(clean) + 1;
     char *text = arena_alloc(arena, size); /* each reader cuts its copy up */
     if (text == NULL)

@@ -158,6 +158,14 @@ static void read_rows(char *text, bool of_processes, struct cards *cards)
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
         struct card_sample s;
         double pid;
+        const char *before = cards->host;
+        (void)cards_take_host(cards, line);
+        if (cards->host != before && p.any) {
+            const char *host = cards->host;
+            cards->host = before;
+            finish(&p, cards);
+            cards->host = host;
+        }
         if (take_heading(line, &h) || h.columns == 0 || (h.pid >= 0) != of_processes)
             continue;
         if (of_processes)
@@ -166,6 +174,7 @@ static void read_rows(char *text, bool of_processes, struct cards *cards)
             cards_add(cards, &s);
     }
     finish(&p, cards);
+    cards->host = NULL;
 }
 
 void read_dmon(char *text, struct cards *cards)

@@ -394,7 +394,14 @@ void read_smi_table(char *text, struct cards *cards, const char **ret_driver, co
     split_swallowed(text);
     unwrap(text);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
+        const char *before = cards->host;
         (void)cards_take_host(cards, line);
+        if (cards->host != before && t.has_pending) { /* a row that was cut off is the other machine's */
+            const char *host = cards->host;
+            cards->host = before;
+            drop_pending(&t);
+            cards->host = host;
+        }
         if (heading(&t, line))
             continue;
         if (t.section == SECTION_MIG)

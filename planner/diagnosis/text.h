@@ -21,6 +21,11 @@ void text_unstamp(char *text);
 /* Bytes of such a stamp at the start of a line, with the blank behind it; 0 = none. */
 size_t text_stamp_width(const char *line);
 
+/* Lines of several machines that carry the machine's name, sorted by machine, each part under a line of this mark and
+ * the name; the text itself where it is none. */
+#define TEXT_HOST_MARK '\x01'
+char *text_by_host(char *text, struct arena *arena);
+
 /* The next line of a cleaned text, NUL put in place of its newline; NULL at the end. *cursor starts at the text. */
 char *text_line(char **cursor);
 

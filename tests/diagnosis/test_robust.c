@@ -135,10 +135,28 @@ Test(robust, lines_shuffled, .timeout = 300)
 /* Texts made to be slow: one enormous line, or many that almost are what a reader looks for. */
 Test(robust, long_texts_are_survived, .timeout = 120)
 {
-    static const char *const units[] = {
-        "|",    "00:",   "a/b MiB / ", "GPU0 NV1 X ", "1,111,",         "12%|# 1/2 [00:01<", "time ",
-        "\\u1", "\x1b[", "step 1 ",    "\"",          "[rank0]",        "# gpu sm ",         "iter_time: (",
-        "0000", "-e",    "1d 1d ",     "MIG ",        "卡0 利用率35% ", "耗时 1s ",          "1/2 1it/s "};
+    static const char *const units[] = {"|",
+                                        "00:",
+                                        "a/b MiB / ",
+                                        "GPU0 NV1 X ",
+                                        "1,111,",
+                                        "12%|# 1/2 [00:01<",
+                                        "time ",
+                                        "\\u1",
+                                        "\x1b[",
+                                        "step 1 ",
+                                        "\"",
+                                        "[rank0]",
+                                        "# gpu sm ",
+                                        "iter_time: (",
+                                        "0000",
+                                        "-e",
+                                        "1d 1d ",
+                                        "MIG ",
+                                        "卡0 利用率35% ",
+                                        "耗时 1s ",
+                                        "1/2 1it/s ",
+                                        "1: | \n2: | \n"};
     size_t size = (size_t)1 << 19;
     char *text = malloc(size + 64);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
