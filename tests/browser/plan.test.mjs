@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fieldOfPointer } from '../../static/js/fields.js';
-import { ask, choose, example, examples, open, post, root, serve, settled, submit, unfold } from './page.mjs';
+import { changedWorkload } from '../../static/js/changes.js';
+import { fieldOfPointer, stepsOfPointer } from '../../static/js/fields.js';
+import { valuesOf, workloadOf } from '../../static/js/workload.js';
+import { ask, choose, example, examples, open, post, root, running, serve, settled, submit, unfold } from './page.mjs';
 
 serve();
 
@@ -64,6 +66,25 @@ test('another priority is one press away', async () => {
   assert.equal(await page.inputValue('#f-priority'), 'cheapest');
   assert.equal(await page.locator('.switch [aria-pressed=true]').innerText(), 'cheapest');
   await page.done();
+});
+
+test('every relaxation of requests nobody chose can be made in the form', async () => {
+  const requests = readFileSync(join(root, 'tests/bench/requests.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line).workload);
+  const met = new Set();
+  for (const workload of requests) {
+    const reply = await fetch(`${running.service.url}/api/v1/plans`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ workload }) });
+    const plan = await reply.json();
+    assert.equal(reply.status, 200, JSON.stringify(plan).slice(0, 300));
+    for (const r of [...plan.options, ...plan.infeasible].flatMap((x) => x.relaxations)) {
+      const changed = changedWorkload(workload, r.changes);
+      const back = workloadOf(valuesOf(changed), changed, 'zh-CN');
+      for (const { input, value } of r.changes) {
+        met.add(r.code);
+        assert.deepEqual(stepsOfPointer(input).reduce((at, step) => at?.[step], back) ?? null, value, `${r.code}: ${input} of ${JSON.stringify(workload)}`);
+      }
+    }
+  }
+  assert.ok(met.size >= 10, [...met].join());
 });
 
 test('ways are tried one upon the other and undone one by one', async () => {
