@@ -233,6 +233,14 @@ static bool any_provider(struct changing *c)
     return bound;
 }
 
+static bool more_machines(struct changing *c)
+{
+    const bool bound = c->w->constraints.max_nodes > 0;
+    c->w->constraints.max_nodes = 0;
+    record(c, "/workload/constraints/max_nodes", CHANGE_NULL);
+    return bound;
+}
+
 static bool with_operators(struct changing *c)
 {
     const enum team t = c->w->constraints.team;
@@ -325,7 +333,8 @@ static const struct need {
     {"no_offer", NEED_SUPPLY},
     {"no_line", NEED_SUPPLY},
     {"no_university_offer", NEED_SUPPLY},
-    {"university_too_few_machines", NEED_SUPPLY},
+    {"university_too_few_machines", NEED_SUPPLY | NEED_NODES},
+    {"max_nodes", NEED_NODES},
     {"price_missing", NEED_SUPPLY},
     {"serving_exceeds_machine", NEED_SMALLER},
     {"reserve_missing", NEED_LOAD | NEED_SUPPLY},
@@ -383,6 +392,7 @@ const struct attempt changes_attempts[] = {
      false, any_card},
     {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, any_city},
     {"provider", "relax_provider", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, any_provider},
+    {"max_nodes", "relax_max_nodes", NEED_NODES | NEED_TIME, MANY_NODES, false, false, more_machines},
     {"with_operators", "relax_with_operators", NEED_TEAM | NEED_TIME, MANY_NODES, false, false, with_operators},
     {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, three_quarters_of_sequence},
     {"seq_len", "relax_seq_len", NEED_MEMORY, ALL_KINDS, false, false, half_of_sequence},

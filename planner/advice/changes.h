@@ -17,6 +17,7 @@ enum {
     NEED_LOAD = 1 << 7, /* the service finds no machines */
     NEED_BURST = 1 << 8,
     NEED_HOST = 1 << 9,    /* an offload is larger than the host */
+    NEED_NODES = 1 << 11,  /* more machines than the request allows */
     NEED_SMALLER = 1 << 10 /* the service is larger than one machine */
 };
 

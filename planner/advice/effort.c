@@ -11,29 +11,21 @@ enum {
     PAID = 3,     /* a service on a machine, to the end of its months */
     ANSWERED = 4,
     SAMPLED = 13,
-    SWEPT = 60,   /* turning points looked for, before any plan is made for them */
+    SWEPT = 100,  /* turning points looked for, before any plan is made for them */
     STARTED = 90, /* a request read, an answer begun */
     SAID = 50     /* an option with its launch, its checklist and its bytes */
 };
 
-/* Layouts that are tried in a microsecond: the few of adapters are all held against the card and timed, most of the
- * many others are outrun at once; readings are held against each. */
-static int layouts_a_unit(const struct build *b)
+enum { SEARCHED_A_UNIT = 8 };
+
+int effort_of_search(int searched)
 {
-    enum { EACH = 4, MANY = 7 };
-    const enum method m = b->training.method;
-    const bool all_weights = m == METHOD_UNSTATED || m == METHOD_PRETRAIN || m == METHOD_FULL_FINETUNE;
-    return all_weights && !b->workload->measured.stated ? MANY : EACH;
+    return searched / SEARCHED_A_UNIT;
 }
 
-int effort_of_search(const struct build *b, int searched)
+int effort_buys_search(int effort)
 {
-    return searched / layouts_a_unit(b);
-}
-
-int effort_buys_search(const struct build *b, int effort)
-{
-    return effort * layouts_a_unit(b);
+    return effort * SEARCHED_A_UNIT;
 }
 
 int effort_of_reserve(const struct build *b)
@@ -48,15 +40,15 @@ int effort_of_options(int drafts)
 
 int effort_of_contest(const struct build *b, int searched)
 {
-    return LEAST + TWICE_RECKONED * b->n_reckoned / 2 + effort_of_search(b, searched) + effort_of_reserve(b) +
+    return LEAST + TWICE_RECKONED * b->n_reckoned / 2 + effort_of_search(searched) + effort_of_reserve(b) +
            ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
 int effort_of_near(const struct build *b, int searched)
 {
     enum { LEAST_NEAR = 14, RECKONED_NEAR = 1 };
-    return LEAST_NEAR + RECKONED_NEAR * (b->n_reckoned + b->n_weighed) + effort_of_search(b, searched) + effort_of_reserve(b) +
-           ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+    return LEAST_NEAR + RECKONED_NEAR * (b->n_reckoned + b->n_weighed) + effort_of_search(searched) +
+           effort_of_reserve(b) + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
 int effort_of_plan(const struct build *b, int searched)

@@ -7,7 +7,7 @@
 #include "planner/drafting/build.h"
 
 /* Of a whole plan: what relaxations and turning points are held to. Three milliseconds, less what is not counted. */
-enum { EFFORT_MAX = 2760 };
+enum { EFFORT_MAX = 2450 };
 
 /* Of one contest: drafts reckoned, physics asked, what became an option. searched: what it added to build_searched. */
 int effort_of_contest(const struct build *b, int searched);
@@ -19,8 +19,8 @@ int effort_of_near(const struct build *b, int searched);
 int effort_of_plan(const struct build *b, int searched);
 
 /* Of searching so much physics, and how much of it so much effort pays for. */
-int effort_of_search(const struct build *b, int searched);
-int effort_buys_search(const struct build *b, int effort);
+int effort_of_search(int searched);
+int effort_buys_search(int effort);
 
 /* Of sizing the service that follows, and of a draft that becomes an option whose spread is sampled. */
 int effort_of_reserve(const struct build *b);

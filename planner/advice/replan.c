@@ -175,7 +175,7 @@ int replan_foreseen(const struct build *b, const struct replan_ask *ask)
     for (int k = 0; k < KIND_COUNT; k++)
         if (ask->kinds & 1u << k)
             effort += (limits ? b->kind_work[k] / AT_HAND : b->kind_work[k]) + effort_of_options(OPTIONS) +
-                      (same ? 0 : effort_of_search(b, b->kind_searched[k]) / (ask->lean ? 2 : 1));
+                      (same ? 0 : effort_of_search(b->kind_searched[k]) / (ask->lean ? 2 : 1));
     return effort;
 }
 
@@ -192,7 +192,7 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
         return -1;
     const int searched = build_searched(child);
     if (ask->search_most > 0)
-        child->searched_most = searched + effort_buys_search(child, ask->search_most);
+        child->searched_most = searched + effort_buys_search(ask->search_most);
     if (child->trains && child->reserve.missing) /* whoever trains pays for the service too: nothing can be priced */
         return ret->effort = effort_of_contest(child, 0), 0;
     struct draft *d = NULL;

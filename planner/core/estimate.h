@@ -38,7 +38,7 @@ struct training_estimate {
     double checkpoint_interval_h; /* the best for what writing one costs and what a failure loses; 0 = not known */
     enum precision precision;     /* what the card runs, which may not be what was asked */
     double host_memory_gb;        /* needed per node */
-    int layouts_tried;            /* until this one was chosen: what the estimate cost to find */
+    int searched; /* what the estimate cost to find: layouts tried, those that were timed counted three times */
 };
 
 struct serving_estimate {

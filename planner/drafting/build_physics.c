@@ -91,7 +91,7 @@ static const struct estimate *stored(struct physics_store *s, const struct shape
     }
     if (estimate_work(s->of, shape, estimate, err) != 0 || insert(head, shape, estimate, s->of->arena, err) != 0)
         return NULL;
-    s->searched += ESTIMATED + estimate->training.layouts_tried;
+    s->searched += ESTIMATED + estimate->training.searched;
     return estimate;
 }
 

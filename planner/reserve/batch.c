@@ -57,6 +57,7 @@ static int measure(struct build *b, const struct sku *sku, int most, struct batc
         const struct shape shape = build_shape(b, sku, n, 1, NULL);
         const struct serving_request q = {.model = build_served_model(b), .serving = &k->load, .shape = &shape};
         struct estimate e;
+        b->n_measured++;
         if (serving_estimate(b->serving_k, &q, b->batches->arena, &e, err) != 0)
             return err->code == ERR_NOMEM ? -1 : 1;
         if (e.fits == FITS_NO && best <= 0)

@@ -129,6 +129,8 @@ static void tell_too_early(const struct build *b, struct draft *d, const struct 
                   b->start + from_day);
 }
 
+enum { AS_RECKONED = 8 }; /* what placing costs, in reckonings of a draft */
+
 static int place(struct build *b, struct draft *d, struct err *err)
 {
     struct idle_run runs[IDLE_RUNS_MAX];
@@ -139,6 +141,7 @@ static int place(struct build *b, struct draft *d, struct err *err)
     if (calendar_schedule(&b->a, d, &what_if_expected, &s) != 0 ||
         idle_runs(&b->a, d, &s, runs, IDLE_RUNS_MAX, &n) != 0)
         return 0; /* beyond the horizon: whoever reckons the draft says so */
+    b->n_reckoned += AS_RECKONED;
     struct reserve_plan *own = arena_alloc(b->arena, sizeof *own);
     if (own == NULL)
         return err_set(err, ERR_NOMEM, "no room for a reserve of its own");

@@ -17,7 +17,7 @@ struct found {
     struct candidate second;  /* the best that cuts the job differently */
     bool tensor_across_nodes; /* nothing else fitted */
     bool budget_reached;
-    int evaluated;
+    int evaluated, timed; /* layouts */
 };
 
 /* Deterministic, bounded. `wanted` may be NULL. ERR_INVALID when no layout of this shape agrees with what is wanted. */

@@ -96,6 +96,7 @@ static void time_candidate(struct walk *w, int micro, struct candidate *k)
 {
     struct kernels *s = k->cut.sharding == SHARD_ZERO3 ? &w->shared.sharded : &w->shared.whole;
     const double share = k->cut.recompute_share;
+    w->found->timed++;
     if (micro < 0 || micro >= MICRO_BATCHES || k->cut.micro_batch != 1 << micro) {
         step_time(w->j, w->f, &k->cut, &k->memory, &k->step);
         return;

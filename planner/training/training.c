@@ -71,7 +71,7 @@ int training_estimate(const struct training_constants *k, const struct training_
     bound_by_reading(&reading, &f, &j, &found);
     struct report r = {&j, &f, &found, measured ? &reading : NULL, q->layout};
     report_fill(&r, q->want_trace, &e);
-    e.training.layouts_tried = found.evaluated;
+    e.training.searched = found.evaluated + 2 * found.timed;
     if (arena_failed(arena))
         return err_set(err, ERR_NOMEM, "the request's arena is full");
     *ret = e;
