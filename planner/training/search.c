@@ -275,6 +275,7 @@ static bool walk_prudently(struct walk *w)
     walk_all(w);
     w->usable = usable;
     w->walked = w->least > usable;
+    w->least = 0;
     if (!satisfied(w) && !w->walked)
         memset(w->found, 0, sizeof *w->found);
     return satisfied(w);

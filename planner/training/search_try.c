@@ -142,7 +142,7 @@ static bool outrun(struct walk *w, const struct cut *c)
     const struct candidate *best = &w->found->best, *kept = least_kept(w);
     if (kept == NULL || !kept->fits)
         return false;
-    struct step_ideal *i = &w->ideal[c->stack];
+    struct step_ideal *i = &w->ideal[c->stack][(unsigned)doublings(c->ep) % IDEALS];
     if (i->tp != c->tp || i->cp != c->cp || i->ep != c->ep)
         step_ideal_of(w->j, w->f, c, i);
     const double fastest = best->step.tokens_per_s;

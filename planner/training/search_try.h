@@ -18,6 +18,9 @@ struct shared {
     struct kernels whole, sharded;
 };
 
+/* Degrees of expert parallelism whose ideal steps are kept side by side, by their powers of two. */
+enum { IDEALS = 7 };
+
 /* Where a search stands. */
 struct walk {
     const struct job *j;
@@ -34,8 +37,8 @@ struct walk {
     bool piped_only;   /* what has no pipeline was tried */
     bool walked;       /* these members on the whole card, in vain */
     struct shared shared;
-    struct step_ideal ideal[STACK_PARALLEL + 1];
-    double least; /* bytes of what was smallest of all with the whole forward pass done again */
+    struct step_ideal ideal[STACK_PARALLEL + 1][IDEALS];
+    double least; /* bytes of what was smallest of all with the whole forward pass done again; 0 = nobody asks */
 };
 
 /* A cut whose layout so far was not walked before: nothing is shared with what was. */
