@@ -99,13 +99,17 @@ static struct block *add_block(struct arena *a, size_t need)
     return b;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+static size_t aligned(size_t size)
+{
+    return size > 0 ? (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
+/* As it lies. */
+static void *take(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX - ALIGNMENT)
         return fail(a);
-    size_t need = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (need == 0)
-        need = ALIGNMENT;
+    const size_t need = aligned(size);
     if (need > a->cap - a->handed_out)
         return fail(a);
     struct block *b = a->head;
@@ -117,8 +121,23 @@ void *arena_alloc(struct arena *a, size_t size)
     void *p = b->data + b->used;
     b->used += need;
     a->handed_out += need;
-    memset(p, 0, need);
     return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    void *p = take(a, size);
+    if (p != NULL)
+        memset(p, 0, aligned(size));
+    return p;
+}
+
+void *arena_room(struct arena *a, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total))
+        return fail(a);
+    return take(a, total);
 }
 
 void *arena_array(struct arena *a, size_t count, size_t size)

@@ -1,7 +1,8 @@
 /* arena.h — memory that lives exactly as long as one request, one snapshot or one test.
  *
  * Allocation never fails half-way: past `cap` bytes arena_alloc returns NULL and the arena remembers it
- * (arena_failed), so a long computation may check once at its end. Memory is zeroed. Not thread-safe.
+ * (arena_failed), so a long computation may check once at its end. Memory is zeroed but where room alone is asked for.
+ * Not thread-safe.
  */
 #ifndef SUANPAN_BASE_ARENA_H
 #define SUANPAN_BASE_ARENA_H
@@ -18,6 +19,8 @@ void arena_free(struct arena *a); /* NULL is allowed */
 /* Zeroed, aligned for any type. NULL when the cap is reached, on overflow or when out of memory. */
 void *arena_alloc(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size);
+/* The same without the zeroes: for large things of which little is used, and that only after it was written. */
+void *arena_room(struct arena *a, size_t count, size_t size);
 /* Copies; NULL in gives NULL out. */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);

@@ -16,7 +16,7 @@ static int take_alike(struct build *b, unsigned kinds, struct option_list *l, st
     for (size_t i = 0; i < b->drafted.n; i++) {
         if (!(kinds & 1u << b->drafted.items[i]->kind))
             continue;
-        struct draft *own = arena_alloc(b->arena, sizeof *own);
+        struct draft *own = arena_room(b->arena, 1, sizeof *own);
         if (own == NULL || !arena_grow(b->arena, (void **)&l->items, &l->cap, l->n, sizeof *l->items))
             return err_set(err, ERR_NOMEM, "no room for drafts taken over");
         *own = *b->drafted.items[i];
@@ -183,7 +183,7 @@ int contest_leader(struct build *b, unsigned kinds, struct draft **ret, struct e
     b->n_searched = build_searched(b);
     if (r.list.n == 0)
         return 0;
-    if (r.list.n > RACE_MAX || (r.spread = arena_alloc(b->arena, sizeof *r.spread)) == NULL)
+    if (r.list.n > RACE_MAX || (r.spread = arena_room(b->arena, 1, sizeof *r.spread)) == NULL)
         return err_set(err, ERR_NOMEM, "no room for a sample");
     r.scale = (struct rank_scale){least_feasible(&r, cost_of), least_feasible(&r, days_of)};
     rank_others(b, &r.scale);

@@ -94,7 +94,7 @@ static int follow_ups(struct build *b, const struct option_list *l, struct plan 
 int plan_make(const struct plan_request *q, struct arena *arena, struct plan *ret, struct err *err)
 {
     struct contest c;
-    struct build *b = arena_alloc(arena, sizeof *b);
+    struct build *b = arena_room(arena, 1, sizeof *b);
     if (b == NULL)
         return err_set(err, ERR_NOMEM, "no room for a plan");
     if (build_init(b, q, arena, err) != 0 || reserve_build(b, err) != 0)

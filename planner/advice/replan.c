@@ -184,7 +184,7 @@ int replan_make(const struct build *b, const struct replan_ask *ask, struct aren
 {
     struct plan_request q = {b->catalog, ask->workload, b->day.as_of};
     struct contest c;
-    struct build *child = arena_alloc(arena, sizeof *child);
+    struct build *child = arena_room(arena, 1, sizeof *child);
     if (child == NULL)
         return err_set(err, ERR_NOMEM, "no room to plan again");
     *ret = (struct replan){.feasible = false, .kind = KIND_COUNT};

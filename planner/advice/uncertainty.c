@@ -375,7 +375,7 @@ int uncertainty_of(struct build *b, struct draft *d, int place, struct spread *r
 
 int uncertainty_run(struct build *b, const struct option_list *l, struct spread **ret_spreads, struct err *err)
 {
-    struct spread *spreads = arena_array(b->arena, l->n + 1, sizeof *spreads);
+    struct spread *spreads = arena_room(b->arena, l->n + 1, sizeof *spreads);
     if (spreads == NULL)
         return err_set(err, ERR_NOMEM, "no room for a sample");
     for (size_t j = 0; j < l->n; j++)

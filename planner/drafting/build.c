@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/money.h"
@@ -40,7 +41,7 @@ static int make_room(struct build *b, struct err *err)
 {
     b->readings = arena_alloc(b->arena, training_readings_size());
     if (b->day.room == NULL)
-        b->day.room = arena_alloc(b->arena, costing_room_size());
+        b->day.room = arena_room(b->arena, 1, costing_room_size());
     return b->readings == NULL || b->day.room == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers") : 0;
 }
 
@@ -133,7 +134,10 @@ static void resolve_workload(struct build *b)
 static void start(struct build *b, const struct plan_request *q, struct arena *arena)
 {
     const struct workload *w = q->workload;
-    *b = (struct build){.catalog = q->catalog, .workload = w, .arena = arena};
+    memset(b, 0, offsetof(struct build, alternatives));
+    b->catalog = q->catalog;
+    b->workload = w;
+    b->arena = arena;
     b->day = (struct trade_day){.catalog = q->catalog, .a = &b->a, .as_of = q->as_of};
     trade_day_open(&b->day);
     b->day.allow_spot = w->constraints.allow_spot;
@@ -233,7 +237,7 @@ void build_draft_restart(struct build *b, struct draft *d, enum option_kind kind
 
 struct draft *build_draft_new(struct build *b, enum option_kind kind)
 {
-    struct draft *d = arena_alloc(b->arena, sizeof *d);
+    struct draft *d = arena_room(b->arena, 1, sizeof *d);
     if (d != NULL)
         build_draft_start(b, d, kind);
     return d;

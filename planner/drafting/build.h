@@ -112,10 +112,7 @@ struct build {
     int n_weighed;             /* of the drafts reckoned, cuts of a hybrid: they are larger */
     int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
-    struct reserve_plan
-        alternatives[RESERVE_ALTERNATIVES_MAX]; /* serving only: on cards of other classes, next cheapest first;
-                                                 * the one with the fewest machines is always among them */
-    size_t n_alternatives;
+    size_t n_alternatives; /* of `alternatives` */
     struct option_list drafted; /* what its kinds drafted, before any was left out; a re-plan's: of its plan */
     unsigned kinds_alike;       /* a re-plan's: kinds whose drafts are those of its plan, as a mask */
     struct note_list refusals[KIND_COUNT];
@@ -136,6 +133,9 @@ struct build {
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
     bool scored_feasible;                                    /* they are of feasible options */
     double else_least, else_soonest;                         /* of kinds that a re-plan leaves out; 0 = none */
+    /* last: what lies behind n_alternatives is never read, and not cleared for a new plan. Serving only: on cards of
+     * other classes, next cheapest first; the one with the fewest machines is always among them. */
+    struct reserve_plan alternatives[RESERVE_ALTERNATIVES_MAX];
 };
 
 /* Resolves defaults, overrides, dates, the market and the budget; *b must stay where it is, parts of it point into it.

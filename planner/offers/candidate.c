@@ -10,7 +10,7 @@
 int candidate_list_init(struct build *b, struct candidate_list *l)
 {
     l->n = 0;
-    l->items = arena_array(b->arena, CANDIDATES_MAX, sizeof *l->items);
+    l->items = arena_room(b->arena, CANDIDATES_MAX, sizeof *l->items);
     return l->items == NULL ? -1 : 0;
 }
 

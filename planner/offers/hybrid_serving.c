@@ -7,6 +7,7 @@
 #include "planner/offers/hybrid_serving.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/money.h"
@@ -51,6 +52,15 @@ static struct serving scaled(const struct serving *load, double factor, bool spa
     if (!spare)
         s.spare_replicas = 0;
     return s;
+}
+
+/* A bill is mostly room for lines that it does not have. */
+static void keep_part(struct part *best, const struct part *p)
+{
+    memcpy(best, p, offsetof(struct part, bill));
+    memcpy(best->bill.lines, p->bill.lines, p->bill.n * sizeof *p->bill.lines);
+    best->bill.n = p->bill.n;
+    best->bill.deposit = p->bill.deposit;
 }
 
 static int bill_part(const struct build *b, struct part *p, double hours_per_day)
@@ -99,9 +109,11 @@ static int place(struct build *b, const struct offer *const *offers, size_t n, c
                  const char *vendor, double hours_per_day, struct part *best, struct err *err)
 {
     int tried = 0;
-    *best = (struct part){0};
+    struct part p;
+    best->offer = NULL;
     for (size_t i = 0; i < n && tried < SERVING_CARDS_MAX; i++) {
-        struct part p = {.offer = offers[i], .by_card = offers[i]->by_card};
+        p.offer = offers[i];
+        p.by_card = p.offer->by_card;
         if (vendor && strcmp(p.offer->sku->gpu->vendor, vendor) != 0)
             continue;
         if (build_sizing(b, p.offer->sku, load, &p.sizing, err) || !p.sizing.feasible)
@@ -109,7 +121,7 @@ static int place(struct build *b, const struct offer *const *offers, size_t n, c
         tried++;
         p.units = reserve_units(p.offer, p.by_card, p.sizing.gpus, p.sizing.gpus_per_replica);
         if (!exceeds(b, &p) && bill_part(b, &p, hours_per_day) == 0 && (!best->offer || p.net < best->net))
-            *best = p;
+            keep_part(best, &p);
     }
     return arena_failed(b->arena) ? err_set(err, ERR_NOMEM, "hybrid service does not fit") : 0;
 }
@@ -148,7 +160,7 @@ static int add_draft(struct build *b, const struct dedicated_line *line, const s
                      const struct part *cloud, struct option_list *out)
 {
     struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
-    struct reserve_plan *reserve = arena_alloc(b->arena, sizeof *reserve);
+    struct reserve_plan *reserve = arena_room(b->arena, 1, sizeof *reserve);
     struct line_price price;
     if (!d || !reserve)
         return -1;
@@ -185,10 +197,11 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
     const struct provider *home_at = turned ? line->b : line->a, *cloud_at = turned ? line->a : line->b;
     const struct serving spread = with_waiting_spread(&b->reserve.serving), *load = &spread;
     const double day = load->hours_per_day > 0 ? fmin(load->hours_per_day, 24) : 24;
-    struct part home, cloud = {0}, *best = arena_array(b->arena, 2, sizeof *best);
+    struct part home, cloud, *best = arena_room(b->arena, 2, sizeof *best);
     const struct offer *at_home[SERVING_OFFERS_MAX], *at_cloud[SERVING_OFFERS_MAX];
     if (!best)
         return err_set(err, ERR_NOMEM, "hybrid service does not fit");
+    best->offer = cloud.offer = NULL;
     const size_t n_home = offers_at(b, home_at, at_home, SERVING_OFFERS_MAX);
     const size_t n_cloud = offers_at(b, cloud_at, at_cloud, SERVING_OFFERS_MAX);
     for (int i = 0; i < (b->lean ? 1 : SERVING_LEVELS); i++) {
@@ -200,8 +213,8 @@ static int try_pair(struct build *b, const struct dedicated_line *line, struct o
             return -1;
         if (!home.offer || !cloud.offer || (best[0].offer && home.net + cloud.net >= best[0].net + best[1].net))
             continue;
-        best[0] = home;
-        best[1] = cloud;
+        keep_part(&best[0], &home);
+        keep_part(&best[1], &cloud);
     }
     if (!best[0].offer)
         return 0;

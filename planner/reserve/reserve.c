@@ -369,7 +369,7 @@ static int look_within(struct build *b, struct build *child, struct err *err)
 
 static int build_without(struct build *b, int lifted, double bits, struct build *child, struct err *err)
 {
-    struct workload *w = arena_alloc(b->arena, sizeof *w);
+    struct workload *w = arena_room(b->arena, 1, sizeof *w);
     if (w == NULL)
         return err_set(err, ERR_NOMEM, "no room for another reserve");
     *w = *b->workload;
@@ -387,8 +387,8 @@ static int build_without(struct build *b, int lifted, double bits, struct build 
 
 int reserve_at(struct build *b, const struct provider *at, struct reserve_plan *ret, struct err *err)
 {
-    struct workload *w = arena_alloc(b->arena, sizeof *w);
-    struct build *child = arena_alloc(b->arena, sizeof *child);
+    struct workload *w = arena_room(b->arena, 1, sizeof *w);
+    struct build *child = arena_room(b->arena, 1, sizeof *child);
     const char **only = arena_array(b->arena, 1, sizeof *only);
     if (w == NULL || child == NULL || only == NULL)
         return err_set(err, ERR_NOMEM, "no room for another reserve");
@@ -432,7 +432,7 @@ int reserve_build(struct build *b, struct err *err)
     for (int lifted = 0; lifted < (b->trains ? LIMITS_END : LIMITS_CITY); lifted++)
         for (size_t i = 0; i < sizeof BITS / sizeof *BITS && b->reserve.missing; i++) {
             const bool first = lifted == LIMITS_NONE_LIFTED && i == 0, closed = i > 0 && !open;
-            struct build *child = arena_alloc(b->arena, sizeof *child);
+            struct build *child = arena_room(b->arena, 1, sizeof *child);
             if (child == NULL)
                 return err_set(err, ERR_NOMEM, "no room for another reserve");
             if (first || closed)
