@@ -55,7 +55,9 @@ json_t *jspec_parse(struct decode *d, const void *bytes, size_t len, const char 
 
 void jspec_pointer(char out[JSPEC_POINTER_MAX], const char *pointer, const char *name)
 {
-    size_t n = (size_t)snprintf(out, JSPEC_POINTER_MAX, "%.100s/", pointer);
+    size_t n = strnlen(pointer, 100);
+    memcpy(out, pointer, n);
+    out[n++] = '/';
     for (; *name && n < JSPEC_POINTER_MAX - 3; name++) {
         if (*name == '~' || *name == '/') {
             out[n++] = '~';
@@ -318,11 +320,14 @@ void jspec_decode(struct decode *d, const struct jspec *spec, json_t *object, co
     for (size_t i = 0; i < spec->n; i++) {
         const struct jfield *f = &spec->fields[i];
         json_t *v = json_object_get(object, f->name);
+        const bool stated = v && !json_is_null(v);
+        if (!stated && (f->flags & J_REQUIRED) == 0)
+            continue; /* most members of most tables */
         char at[JSPEC_POINTER_MAX];
         jspec_pointer(at, pointer, f->name);
-        if (v && !json_is_null(v))
+        if (stated)
             decode_field(d, f, v, at, (char *)dest + f->offset);
-        else if (f->flags & J_REQUIRED)
+        else
             jspec_fault(d, at, "required", NULL, NULL);
     }
 }
