@@ -98,6 +98,26 @@ int catalog_fx(const struct catalog *c, const char *base, const char *quote, dat
     return *ret_rate_micros > 0 ? 0 : -1;
 }
 
+int catalog_convert(const struct catalog *c, const char *base, const char *quote, date_t on, int64_t amount,
+                    int64_t *ret)
+{
+    const struct fx_rate *rate;
+    int64_t times = MONEY_MICROS, by = MONEY_MICROS;
+    if (strcmp(base, quote) == 0)
+        times = by;
+    else if ((rate = find_rate(c, base, quote, on)) != NULL && rate->rate_micros > 0)
+        times = rate->rate_micros;
+    else if ((rate = find_rate(c, quote, base, on)) != NULL && rate->rate_micros > 0)
+        by = rate->rate_micros;
+    else
+        return -1;
+    const money_wide product = (money_wide)amount * times;
+    if (product / by >= INT64_MAX || product / by <= INT64_MIN)
+        return -1;
+    *ret = money_div_round(product, by);
+    return 0;
+}
+
 int catalog_tax(const struct catalog *c, const char *code, date_t on, int64_t *ret_rate_bp)
 {
     if (code == NULL)

@@ -255,6 +255,10 @@ const struct sku *catalog_sku(const struct catalog *c, const char *id);
  * equal currencies. -1 when none is known. */
 int catalog_fx(const struct catalog *c, const char *base, const char *quote, date_t on, int64_t *ret_rate_micros,
                date_t *ret_rate_on);
+/* An amount or a price of one currency in another at that rate, rounded once: where only the opposite pair is known it
+ * is divided by, for its inverse has fewer digits. -1 as catalog_fx, or past int64. */
+int catalog_convert(const struct catalog *c, const char *base, const char *quote, date_t on, int64_t amount,
+                    int64_t *ret);
 /* Rate in basis points on the day; -1 when the code has none. */
 int catalog_tax(const struct catalog *c, const char *code, date_t on, int64_t *ret_rate_bp);
 /* The SKU's price of this mode in force on `on` (newest effective, of those the shortest term; quote_only rows are

@@ -90,8 +90,6 @@ static int resolve_money(struct build *b, const struct build *like, struct err *
 {
     const struct workload *w = b->workload;
     const struct constraints *c = &w->constraints;
-    int64_t rate;
-    date_t on;
     b->market = (struct market){.day = &b->day, .wants = c, .arena = b->arena};
     b->market.data_at_home = c->data_sensitive && c->can_desensitise != TRI_YES;
     b->market.state_bytes = b->trains ? build_state_bytes(b) : 0;
@@ -100,13 +98,15 @@ static int resolve_money(struct build *b, const struct build *like, struct err *
     if (c->budget_minor <= 0)
         return 0;
     const char *from = c->budget_currency[0] != '\0' ? c->budget_currency : b->day.currency;
+    int64_t rate, minor;
+    date_t on;
     if (catalog_fx(b->catalog, from, b->day.currency, b->day.as_of, &rate, &on) != 0)
         return err_at(err, ERR_UNSUPPORTED, "/workload/constraints/budget/currency", "no exchange rate from %s to %s",
                       from, b->day.currency);
-    money_wide minor = (money_wide)c->budget_minor * rate;
-    if (minor / MONEY_MICROS > INT64_MAX / 2)
+    if (catalog_convert(b->catalog, from, b->day.currency, b->day.as_of, c->budget_minor, &minor) != 0 ||
+        minor > INT64_MAX / 2)
         return err_at(err, ERR_RANGE, "/workload/constraints/budget", "leaves the range of amounts");
-    b->budget_minor = money_div_round(minor, MONEY_MICROS);
+    b->budget_minor = minor;
     return 0;
 }
 

@@ -29,13 +29,10 @@ static int64_t repriced(const struct reprice *r, const struct price *p, int64_t 
 /* Quoted micros -> plan currency, net of tax. */
 static int net_micros(const struct trade_day *day, const struct price *p, int64_t tax_bp, int64_t *ret)
 {
-    int64_t micros = p->micros, rate;
-    date_t rate_on;
+    int64_t micros = p->micros;
     if (p->tax_included && money_net_of_tax(micros, tax_bp, &micros) != 0)
         return -1;
-    if (catalog_fx(day->catalog, p->currency, day->currency, day->as_of, &rate, &rate_on) != 0)
-        return -1;
-    if (money_convert(micros, rate, &micros) != 0)
+    if (catalog_convert(day->catalog, p->currency, day->currency, day->as_of, micros, &micros) != 0)
         return -1;
     *ret = repriced(&day->reprice, p, micros);
     return 0;
@@ -147,8 +144,9 @@ void offer_make(const struct trade_day *day, const struct sku *sku, const char *
 
 bool offer_priced(const struct trade_day *day, const struct sku *sku)
 {
+    int64_t micros;
     for (size_t i = sku->first_price; i < sku->first_price + sku->n_prices; i++)
-        if (usable(&day->catalog->prices[i], day->as_of))
+        if (usable(&day->catalog->prices[i], day->as_of) && net_micros(day, &day->catalog->prices[i], 0, &micros) == 0)
             return true;
     return false;
 }

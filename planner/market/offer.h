@@ -66,7 +66,7 @@ void trade_day_open(struct trade_day *day);
 void offer_make(const struct trade_day *day, const struct sku *sku, const char *user_class, bool off_peak,
                 struct offer *ret);
 
-/* Does anybody price this SKU on the day, whoever may have that price? */
+/* Does anybody price this SKU on the day, whoever may have that price? In a currency without a rate nobody does. */
 bool offer_priced(const struct trade_day *day, const struct sku *sku);
 
 /* The least that one card costs a month, as a share of a node or by itself; micros. 0 = not sold so. */

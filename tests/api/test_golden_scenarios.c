@@ -899,23 +899,33 @@ Test(golden, deadline_tomorrow)
     json_decref(p);
 }
 
+/* Nobody prices it, or in a currency that no rate is known of: the offer is named and never ranked. */
 Test(golden, price_missing)
 {
-    struct catalog *c = market_of(
-        SKU_COLUMNS
-        "small,idc,hefei,rtx-4090-24g,1,no,1,,,bare_metal,64,16,1000,service_6,test,2026-11,high\n"
-        "large,idc,hefei,h200-sxm5-141g,8,no,1,nvswitch,,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
-        PRICE_COLUMNS "p1,sku,small,,,hourly,,CNY,node_hour,3,2026-11-01,2026-11-20,firm,test,high\n"
-                      "p2,sku,large,,,monthly,1,CNY,node_month,0,2026-11-01,2026-11-20,quote_only,test,high\n");
-    json_t *p = plan_on(c, "{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"lora\","
-                           "\"tokens\": 1e8}, \"serving\": {\"months\": 0}}");
-    const json_t *missing = note_of(json_object_get(p, "warnings"), "price_missing");
-    cr_expect_eq(json_array_size(json_object_get(p, "options")), 0, "never ranked, never 0");
-    cr_assert_not_null(missing);
-    cr_expect_not_null(strstr(text_of(missing, "text"), "large"), "%s", text_of(missing, "text"));
-    cr_expect(has_code(refusals_of(p, "single_machine"), "price_missing"));
-    json_decref(p);
-    test_catalog_free(c);
+    static const char *const large[] = {
+        "p2,sku,large,,,monthly,1,CNY,node_month,0,2026-11-01,2026-11-20,quote_only,test,high\n",
+        "p2,sku,large,,,monthly,1,USD,node_month,9000,2026-11-01,2026-11-20,firm,test,high\n",
+    };
+    for (size_t k = 0; k < sizeof large / sizeof *large; k++) {
+        char prices[1024];
+        snprintf(prices, sizeof prices,
+                 PRICE_COLUMNS "p1,sku,small,,,hourly,,CNY,node_hour,3,2026-11-01,2026-11-20,firm,test,high\n%s",
+                 large[k]);
+        struct catalog *c = market_of(
+            SKU_COLUMNS
+            "small,idc,hefei,rtx-4090-24g,1,no,1,,,bare_metal,64,16,1000,service_6,test,2026-11,high\n"
+            "large,idc,hefei,h200-sxm5-141g,8,no,1,nvswitch,,bare_metal,2048,128,30720,service_6,test,2026-11,high\n",
+            prices);
+        json_t *p = plan_on(c, "{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"lora\","
+                               "\"tokens\": 1e8}, \"serving\": {\"months\": 0}}");
+        const json_t *missing = note_of(json_object_get(p, "warnings"), "price_missing");
+        cr_expect_eq(json_array_size(json_object_get(p, "options")), 0, "never ranked, never 0");
+        cr_assert_not_null(missing, "case %zu", k);
+        cr_expect_not_null(strstr(text_of(missing, "text"), "large"), "%s", text_of(missing, "text"));
+        cr_expect(has_code(refusals_of(p, "single_machine"), "price_missing"));
+        json_decref(p);
+        test_catalog_free(c);
+    }
 }
 
 /* Domain: owning usually costs 40 % and more above renting at start-up utilisation; it suits machines that run full for

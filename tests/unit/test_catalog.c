@@ -194,6 +194,13 @@ Test(catalog, rates_and_taxes_of_the_day)
     cr_expect_eq(catalog_fx(&c, "USD", "CNY", day("2026-09-30"), &rate, &on), -1, "no rate of the future");
     cr_assert_eq(catalog_fx(&c, "CNY", "USD", day("2026-11-30"), &rate, &on), 0);
     cr_expect_eq(rate, 138889, "the inverse, rounded once");
+    int64_t amount = 0;
+    cr_assert_eq(catalog_convert(&c, "CNY", "USD", day("2026-11-30"), 120000000, &amount), 0);
+    cr_expect_eq(amount, 16666667, "120 yuan at 7.2 to the last digit: %ld", (long)amount);
+    cr_assert_eq(catalog_convert(&c, "USD", "CNY", day("2026-10-31"), 120000000, &amount), 0);
+    cr_expect_eq(amount, 852000000);
+    cr_expect_eq(catalog_convert(&c, "USD", "EUR", day("2026-11-30"), 1, &amount), -1);
+    cr_expect_eq(catalog_convert(&c, "USD", "CNY", day("2026-11-30"), INT64_MAX / 2, &amount), -1, "past int64");
     cr_assert_eq(catalog_fx(&c, "CNY", "CNY", day("2026-11-30"), &rate, &on), 0);
     cr_expect_eq(rate, MICROS);
     cr_expect_eq(catalog_fx(&c, "USD", "EUR", day("2026-11-30"), &rate, &on), -1);
