@@ -52,25 +52,40 @@ static void read_text(const char *raw, struct arena *arena, struct cards *cards,
         read_topo(text, arena, &d->topology);
 }
 
-static void read_iterations(const struct diagnosis_input *in, struct arena *arena, struct iteration_stats *s)
+static const struct iteration_stats NO_ITERATIONS = {.mean_s = NAN,
+                                                     .median_s = NAN,
+                                                     .cv = NAN,
+                                                     .steady_mean_s = NAN,
+                                                     .steady_median_s = NAN,
+                                                     .steady_cv = NAN,
+                                                     .data_share = NAN,
+                                                     .samples_per_s = NAN,
+                                                     .tokens_per_s = NAN,
+                                                     .tokens_per_s_per_gpu = NAN,
+                                                     .peak_memory_gb = NAN};
+
+static void read_log(const char *raw, struct arena *arena, struct iteration_stats *s)
 {
-    *s = (struct iteration_stats){.mean_s = NAN,
-                                  .median_s = NAN,
-                                  .cv = NAN,
-                                  .steady_mean_s = NAN,
-                                  .steady_median_s = NAN,
-                                  .steady_cv = NAN,
-                                  .data_share = NAN,
-                                  .samples_per_s = NAN,
-                                  .tokens_per_s = NAN,
-                                  .tokens_per_s_per_gpu = NAN,
-                                  .peak_memory_gb = NAN};
-    char *text = text_clean(in->training_log, arena);
+    *s = NO_ITERATIONS;
+    char *text = text_clean(raw, arena);
     if (text != NULL)
         read_training_log(text, arena, s);
-    if (!s->read && (text = text_clean(in->training_log, arena)) != NULL) {
+    if (!s->read && (text = text_clean(raw, arena)) != NULL) {
         text_unstamp(text); /* a table in a collector's log */
         read_training_log(text, arena, s);
+    }
+}
+
+/* A log counts under whatever name it was pasted, its other figures only where it is one. */
+static void read_iterations(const struct diagnosis_input *in, struct arena *arena, struct iteration_stats *s)
+{
+    const char *const others[] = {in->nvidia_smi, in->nvidia_smi_csv, in->dmon, in->topo};
+    read_log(in->training_log, arena, s);
+    for (size_t i = 0; i < sizeof others / sizeof *others && !s->read; i++) {
+        struct iteration_stats found;
+        read_log(others[i], arena, &found);
+        if (found.read)
+            *s = found;
     }
     if (in->n_iteration_times > 0) /* stated times beat those read from a log */
         iteration_statistics(in->iteration_times_s, NULL, in->n_iteration_times, arena, s);

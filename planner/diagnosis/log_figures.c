@@ -151,17 +151,25 @@ static const char *yolo_memory(const char *line)
     return text_number(&p, &v) && *p == 'g' && text_is_blank(p[1]) ? column : NULL;
 }
 
+/* A word of every day names a log's memory only in a line of its steps. */
+static bool of_training(const char *line)
+{
+    double step, of;
+    return text_seek(line, "loss") != NULL || text_seek(line, "epoch") != NULL || log_step_of(line, &step, &of) >= 0;
+}
+
 static void take_memory(struct log *l, const char *line)
 {
     const char *rest = "";
     struct iteration_stats *s = l->stats;
-    double v =
-        figure(line,
-               WORDS("maxmemallocated", "max_mem", "max mem", "max memory", "peak memory", "peak reserved memory",
-                     "peak_memory_active", "peak_memory_usage", "peak_memory", "peak_allocated_mem", "peak_mem",
-                     "max_memory_allocated", "max cuda memory usage", "gpu memory usage while training", "memory(gib)'",
-                     "memory(gib)", "memory usage", "memory", "mem"),
-               &rest);
+    double v = figure(line,
+                      WORDS("maxmemallocated", "max_mem", "max mem", "max memory", "peak memory",
+                            "peak reserved memory", "peak_memory_active", "peak_memory_usage", "peak_memory",
+                            "peak_allocated_mem", "peak_mem", "max_memory_allocated", "max cuda memory usage",
+                            "gpu memory usage while training", "memory(gib)'", "memory(gib)"),
+                      &rest);
+    if (!isfinite(v) && of_training(line))
+        v = figure(line, WORDS("memory usage", "memory", "mem"), &rest);
     if (text_seek(line, "platform") != NULL && text_seek(line, "max memory:") != NULL)
         return; /* Unsloth's greeting: how much the card has */
     const char *column = yolo_memory(line);

@@ -362,7 +362,8 @@ void read_training_log(char *text, struct arena *arena, struct iteration_stats *
     text_lower(text);
     join_wrapped(text);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;)
-        take_line(&l, line);
+        if (*text_skip_blanks(line) != '\0')
+            take_line(&l, line);
     size_t n, n_smoothed;
     int key = choose_key(&l, LOG_EXACT, &n), smoothed = choose_key(&l, LOG_SMOOTHED, &n_smoothed);
     if (n < 2 && l.bars.n == 0)

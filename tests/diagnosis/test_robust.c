@@ -157,7 +157,7 @@ Test(robust, long_texts_are_survived, .timeout = 120)
                                         "耗时 1s ",
                                         "1/2 1it/s ",
                                         "1: | \n2: | \n"};
-    size_t size = (size_t)1 << 19;
+    size_t size = (size_t)1 << 18;
     char *text = malloc(size + 64);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         size_t n = 0;

@@ -345,6 +345,30 @@ Test(rules, a_measured_block_of_a_diagnosis_gives_its_verdict_again)
     IS(again, VERDICT_UNSTABLE_ITERATIONS);
 }
 
+/* People paste what they have into the first field: a log below a table is read as one, a table's memory is no peak. */
+Test(iterations, a_log_counts_under_any_name)
+{
+    static const char log[] = "iter 1: loss 2.1, time 500.0ms\niter 2: loss 2.1, time 501.0ms\n"
+                              "iter 3: loss 2.1, time 500.0ms\niter 4: loss 2.1, time 502.0ms\n"
+                              "iter 5: loss 2.1, time 500.0ms\niter 6: loss 2.1, time 501.0ms\n"
+                              "iter 7: loss 2.1, time 500.0ms\n";
+    const struct card card = {97, 79000, 81920, 390, 400};
+    const char *both = arena_printf(arena, "%s\n%s", csv(&card, 1), log);
+    const struct diagnosis_input in[] = {
+        {.nvidia_smi = both}, {.nvidia_smi_csv = both}, {.dmon = both}, {.topo = both}, {.training_log = both}};
+    for (size_t i = 0; i < N(in); i++) {
+        struct diagnosis d = run(in[i]);
+        cr_expect_eq(d.cards.n, 1u, "member %zu", i);
+        cr_expect_eq(d.iterations.n, 7u, "member %zu: %zu", i, d.iterations.n);
+        cr_expect_float_eq(d.iterations.steady_mean_s, 0.500667, 1e-5, "member %zu", i);
+        IS(d, VERDICT_REAL_NEED);
+    }
+    struct diagnosis d =
+        run((struct diagnosis_input){.training_log = "Memory : 70000 MiB\nmemory 71000MiB / 81920MiB\n"});
+    cr_expect(isnan(d.iterations.peak_memory_gb));
+    cr_expect_not(d.iterations.read);
+}
+
 #define SMI_ROW(index, used, util, power)                                                                              \
 #index ", NVIDIA A100-SXM4-80GB, " #util " %, " #used " MiB, 81920 MiB, " #power " W, 400 W\n"
 #define SMI_HEAD                                                                                                       \
