@@ -24,6 +24,9 @@ export const money = (m) =>
     : new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol' })
       .format(m.amount).replace('-', '−\u2060'); // a sign stays with its sum
 
+// ¥32.6万 or ¥326.2K: for the ear, beside the sum itself.
+export const roughly = (m) => new Intl.NumberFormat(current(), { style: 'currency', currency: m.currency, currencyDisplay: 'narrowSymbol', notation: 'compact', maximumFractionDigits: 1 }).format(m.amount);
+
 export const amount = (m) => (m && m.amount !== undefined ? Number(m.amount) : 0);
 
 export const date = (text) => text ?? '–';

@@ -2,7 +2,7 @@
 import { h } from './h.js';
 import { t } from './i18n.js';
 import { byId } from './fields.js';
-import { amount, compact, date, money, number, percent, significant } from './format.js';
+import { amount, date, money, number, percent, roughly, significant } from './format.js';
 import { chip, kind, named, notes, pair } from './parts.js';
 
 export function finishChip(option) {
@@ -40,7 +40,7 @@ export function summary(plan, act) {
     h('h3', {}, best.title),
     h('div', { class: 'figures' },
       h('div', { class: 'main' }, h('span', { class: 'label' }, t('summary.total')), h('span', { class: 'total' }, money(best.total_cost_to_finish)),
-        amount(best.total_cost_to_finish) >= 1e4 ? h('span', { class: 'soft' }, t('summary.about', { total: compact(amount(best.total_cost_to_finish)), net: compact(amount(best.cost.net)) })) : null,
+        amount(best.total_cost_to_finish) >= 1e4 ? h('span', { class: 'soft' }, t('summary.about', { total: roughly(best.total_cost_to_finish), net: roughly(best.cost.net) })) : null,
         h('span', { class: 'hint' }, t('summary.range', { low: money(best.cost.low), high: money(best.cost.high) }), differs ? ` ${t('summary.expected', { sum: money(best.cost.expected) })}` : '')),
       h('dl', {},
         pair('summary.finish', date(best.finish.finish_on)),

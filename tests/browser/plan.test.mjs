@@ -371,6 +371,19 @@ test('a model is given by name, by figures or by its configuration, and each exc
   await page.done();
 });
 
+test('a quote in dollars is in dollars throughout', async () => {
+  const page = await open({ language: 'zh-CN' });
+  await choose(page, '02-full-7b');
+  await page.selectOption('#f-currency', 'USD');
+  const plan = await submit(page);
+  assert.equal(plan.currency, 'USD');
+  await unfold(page, '.card[data-label=A]');
+  const yuan = await page.evaluate(() => [...document.querySelectorAll('.summary, .card[data-label=A] .phases .sum, #p-compare td, #p-table td, #p-sections svg')].filter((e) => e.textContent.includes('¥')).map((e) => e.textContent.slice(0, 60)));
+  assert.deepEqual(yuan, []);
+  assert.match(await page.innerText('.summary .total'), /\$/);
+  await page.done();
+});
+
 test('one service can serve another model than the one that is trained', async () => {
   const page = await open({ language: 'en' });
   await choose(page, '16-nightly-batch');
