@@ -22,7 +22,7 @@ export function lines(option, act) {
   const heads = [['phase', 'whole'], ['item', 'title'], ['quantity', 'num'], ['unit_price', 'num'], ['amount', 'num'], ['tax', 'num']];
   const total = (name, net, tax, cls = 'total') => h('tr', { class: cls }, h('th', { scope: 'row', colspan: 4, class: 'num' }, name), h('td', { class: 'num' }, net), h('td', { class: 'num' }, tax));
   return grid(t('lines.title', { label: option.label }), heads.map(([id, cls]) => [t(`lines.${id}`), cls]), cost.lines.map((l) => [
-    [t(`phase.${l.phase}`), h('br'), h('span', { class: 'soft' }, t(`section.${l.section}`))], item(l, act), `${number(l.quantity, 3)} ${named(l.quantity === 1 ? 'each' : 'unit', l.unit)}`, price(l.unit_price), money(l.amount), money(l.tax)]),
+    [t(`phase.${l.phase}`), h('br'), h('span', { class: 'soft' }, t(`section.${l.section}`))], item(l, act), `${number(l.quantity, 3)} ${l.quantity === 1 ? named('each', l.unit) : named('unit', l.unit)}`, price(l.unit_price), money(l.amount), money(l.tax)]),
   [...cost.tax_lines.map((x) => total(act.taxName(x.tax_code), money(x.net), money(x.tax), '')), total(t('lines.sum'), money(cost.net), money(cost.tax)),
     h('tr', { class: 'total' }, h('th', { scope: 'row', colspan: 4, class: 'num' }, t('summary.total')), h('td', { class: 'num', colspan: 2 }, money(cost.total)))]);
 }

@@ -6,7 +6,7 @@ import { catalogs, control, optionText } from './controls.js';
 import { number } from './format.js';
 import { readDecimal, readNumber } from './numbers.js';
 
-const drawn = new Map(); // field id -> {box, way, fault, said}
+const drawn = new Map(); // field id -> {box, way, fault, said, was, refused}
 
 function draw(field, lists) {
   const way = control(field, lists);
@@ -82,9 +82,12 @@ function fault(id, message) {
   node.hidden = !message;
 }
 
-// What can be told without asking: on leaving a field, in the field's own words.
+// What can be told without asking: on leaving a field, in the field's own words. What the service refused stays told as
+// long as it stands there.
 function check(field) {
-  const raw = drawn.get(field.id).way.get();
+  const { way, refused } = drawn.get(field.id);
+  const raw = way.get();
+  if (refused !== undefined && refused === JSON.stringify(raw)) return;
   if (!['number', 'integer', 'amount', 'decimal'].includes(field.type) || raw === '') { fault(field.id, null); return; }
   const value = field.type === 'decimal' ? Number(readDecimal(raw) ?? NaN) : readNumber(raw, { amount: field.type === 'amount' }) ?? NaN;
   const message = Number.isNaN(value) ? t(field.type === 'amount' || field.type === 'decimal' ? 'fault.amount' : 'fault.number')
@@ -94,7 +97,7 @@ function check(field) {
 }
 
 export function clearFaults() {
-  for (const id of drawn.keys()) fault(id, null);
+  for (const [id, entry] of drawn) { fault(id, null); entry.refused = undefined; }
 }
 
 // Opens whatever a field lies folded in.
@@ -106,6 +109,7 @@ function unfold(id) {
 export function markFault(id, text, figure = null) {
   const said = drawn.get(id).fault.textContent;
   fault(id, said ? `${said} ${text}` : text);
+  drawn.get(id).refused = JSON.stringify(drawn.get(id).way.get());
   if (figure) drawn.get(id).way.row?.(figure)?.setAttribute('aria-invalid', 'true');
   unfold(id);
 }

@@ -53,7 +53,7 @@ test('a refusal names its field, takes the focus and loses nothing', async () =>
   await page.waitForSelector('#errors:not([hidden])');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'errors');
   for (const id of ['tokens', 'deadline_on', 'wan_gbps']) {
-    assert.equal(await page.getAttribute(`#f-${id}`, 'aria-invalid'), 'true', id);
+    assert.equal(await page.getAttribute(`#f-${id}`, 'aria-invalid'), 'true', `${id}: ${await page.innerText('#errors')}`);
     assert.ok((await page.innerText(`#e-${id}`)).length > 5, id);
     assert.ok((await page.getAttribute(`#f-${id}`, 'aria-describedby')).includes(`e-${id}`), id);
   }
@@ -61,6 +61,8 @@ test('a refusal names its field, takes the focus and loses nothing', async () =>
   await page.click('#errors a[href="#f-wan_gbps"]');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'f-wan_gbps');
   assert.equal(await page.inputValue('#f-tokens'), '-5');
+  await page.locator('#f-wan_gbps').blur();
+  assert.equal(await page.getAttribute('#f-wan_gbps', 'aria-invalid'), 'true', 'passing through a refused field mends nothing');
   await accessible(page, 'refusal');
   await page.fill('#f-tokens', '2e8');
   await page.fill('#f-deadline_on', '');
