@@ -29,7 +29,7 @@ static size_t place_of(const struct build *b, enum price_subject subject, const 
 }
 
 int extras_price(struct build *b, enum price_subject subject, const char *id, const struct provider *at,
-                      enum price_unit unit, const struct price **ret_price, int64_t *ret_micros)
+                 enum price_unit unit, const struct price **ret_price, int64_t *ret_micros)
 {
     if (b->unit_prices == NULL && !(b->unit_prices = arena_array(b->arena, UNIT_PRICES, sizeof *b->unit_prices)))
         return offer_unit_price(&b->day, subject, id, at, unit, ret_price, ret_micros);
@@ -64,8 +64,11 @@ static int add_fabric(struct build *b, struct draft *d, const struct draft_group
     double quantity;
     if (g->by_card || g->units < 2 || n == NULL)
         return 0;
-    if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity) ||
-        micros == 0) {
+    if (!month_price(b, SUBJECT_NETWORK, n->id, g->offer->sku->provider, g->units, &price, &micros, &quantity)) {
+        note_text(note_add(&d->warnings, "fabric_unpriced"), "network", n->id);
+        return 0;
+    }
+    if (micros == 0) {
         note_text(note_add(&d->reasons, "fabric_included"), "network", n->id);
         return 0;
     }
@@ -157,8 +160,6 @@ static int add_egress(struct build *b, struct draft *d, const struct draft_group
     bool has_gb = extras_price(b, SUBJECT_EGRESS, NULL, at, UNIT_GB, &by_gb, &gb_micros) == 0;
     bool has_mbps = extras_price(b, SUBJECT_EGRESS, NULL, at, UNIT_MBPS_MONTH, &by_mbps, &mbps_micros) == 0;
     double mbps = ceil(gb * 8000 / (b->a.month_days * 86400 * b->a.line_efficiency));
-    if (!has_gb && !has_mbps && !stated)
-        return 0;
     if (!has_gb && !has_mbps) {
         note_num(note_add(&d->warnings, "egress_unpriced"), "egress_gb", gb);
         return 0;
@@ -193,8 +194,11 @@ static int add_monthly(struct build *b, struct draft *d, enum price_subject subj
     const struct price *price;
     int64_t micros;
     double quantity;
-    if (!month_price(b, subject, id, g->offer->sku->provider, g->units, &price, &micros, &quantity))
+    if (!month_price(b, subject, id, g->offer->sku->provider, g->units, &price, &micros, &quantity)) {
+        note_text(note_add(&d->warnings, section == SECTION_SOFTWARE ? "software_unpriced" : "operations_unpriced"),
+                  "item", id);
         return 0;
+    }
     if (micros == 0) {
         note_text(note_add(&d->reasons, section == SECTION_SOFTWARE ? "software_included" : "team_operates"), "item",
                   id);

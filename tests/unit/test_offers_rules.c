@@ -791,6 +791,11 @@ Test(rules, storage_bound)
         {SKU("0", "ib"), PRICES HOURLY("100") NAS LUSTRE, "lustre", NULL, NULL},          /* a parallel file system */
         {SKU("0", "ib"), PRICES HOURLY("100") NAS, "nas", NULL, "storage_bound"},         /* NFS for many nodes */
         {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "storage_unpriced"},
+        /* what nobody prices is never told as included, nor left out in silence */
+        {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "fabric_unpriced"},
+        {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "software_unpriced"},
+        {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "operations_unpriced"},
+        {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "egress_unpriced"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         skus = cases[i].nvme;
