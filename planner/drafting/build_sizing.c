@@ -35,16 +35,34 @@ static struct serving timeless(const struct serving *load)
     return s;
 }
 
-/* What one replica carries does not depend on how much there is to carry. */
+static bool same_number(double a, double b)
+{
+    return !(a < b) && !(a > b);
+}
+
+/* How much there is to carry stands behind the model: it is looked at first, for it tells most loads apart. */
+static bool same_load(const struct serving *a, const struct serving *b)
+{
+    return same_number(a->requests_per_s, b->requests_per_s) && same_number(a->users, b->users) &&
+           same_number(a->concurrency, b->concurrency) && memcmp(a, b, sizeof *a) == 0;
+}
+
+/* What one replica carries does not depend on how much there is to carry, nor on when. */
 static struct serving_kept *kept_for(const struct sizing_store *store, const struct sku *sku,
                                      const struct serving *load)
 {
     for (const struct sizing_entry *e = store->first; e != NULL; e = e->next) {
+        if (e->kept == NULL || !is_machine(e, sku))
+            continue;
         struct serving s = *load;
         s.requests_per_s = e->load.requests_per_s;
         s.concurrency = e->load.concurrency;
         s.users = e->load.users;
-        if (e->kept != NULL && is_machine(e, sku) && memcmp(&s, &e->load, sizeof s) == 0)
+        s.peak_factor = e->load.peak_factor;
+        s.spare_replicas = e->load.spare_replicas;
+        s.hours_per_day = e->load.hours_per_day;
+        s.batch_share = e->load.batch_share;
+        if (memcmp(&s, &e->load, sizeof s) == 0)
             return e->kept;
     }
     return NULL;
@@ -64,7 +82,7 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     struct sizing_store *store = store_of(b);
     const struct serving s = timeless(load);
     for (const struct sizing_entry *e = store != NULL ? store->first : NULL; e != NULL; e = e->next)
-        if (is_machine(e, sku) && memcmp(&e->load, &s, sizeof s) == 0) {
+        if (is_machine(e, sku) && same_load(&e->load, &s)) {
             if (!e->refused)
                 *ret = e->sizing;
             return e->refused;
