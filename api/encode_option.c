@@ -159,6 +159,24 @@ static void encode_reserve_choices(struct encode *e, const struct reserve *r)
     jw_end_array(w);
 }
 
+static void encode_burst(struct encode *e, const struct reserve_away *a)
+{
+    struct jw *w = &e->w;
+    if (a->sku == NULL) {
+        jw_null(w, "burst");
+        return;
+    }
+    jw_object(w, "burst");
+    jw_string(w, "provider", a->sku->provider->id);
+    jw_string(w, "sku", a->sku->id);
+    jw_string(w, "gpu", a->sku->gpu->id);
+    jw_int(w, "gpus", a->gpus);
+    jw_int(w, "replicas", a->replicas);
+    jw_number(w, "hours_per_day", a->hours_per_day);
+    jw_number(w, "share_of_peak", a->share_of_peak);
+    jw_end_object(w);
+}
+
 /* What can wait, and when it runs where; null where nothing can. */
 static void encode_waiting(struct encode *e, const struct reserve_waiting *t)
 {
@@ -206,6 +224,7 @@ static void write_reserve(struct encode *e, const struct reserve *r)
     jw_int(w, "replicas", r->replicas);
     jw_int(w, "replicas_per_gpu", r->replicas_per_gpu);
     jw_int(w, "base_gpus", r->base_gpus);
+    encode_burst(e, &r->burst);
     jw_number(w, "peak_hours_per_day", r->peak_hours);
     jw_number(w, "months", r->months);
     jw_number(w, "utilisation", r->utilisation);

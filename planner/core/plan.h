@@ -143,13 +143,21 @@ struct reserve_waiting {
     size_t n_windows;
 };
 
+/* The part of the peak that a hybrid serves at the far end of its line. */
+struct reserve_away {
+    const struct sku *sku; /* NULL = none */
+    int gpus, replicas;
+    double hours_per_day, share_of_peak;
+};
+
 struct reserve {
     const char *basis; /* "sized", "default", "none" */
     const struct sku *sku;
     const struct gpu *gpu;
-    int gpus, replicas;
+    int gpus, replicas;              /* wherever they work */
     int base_gpus, replicas_per_gpu; /* base_gpus run all day, the rest in the hours of the peak */
-    double peak_hours;               /* a day */
+    struct reserve_away burst;
+    double peak_hours; /* a day */
     struct reserve_way ways[RESERVE_WAYS_MAX];
     struct reserve_card cards[RESERVE_CARDS_MAX];
     size_t n_ways, n_cards;

@@ -64,8 +64,17 @@ static bool within(const struct draft *d, const struct schedule *s, const struct
     return p >= e->from && p <= e->to && s->last_day[step] >= s->first_day[step];
 }
 
-static struct span span_of(const struct draft *d, const struct schedule *s, const struct draft_extra *e)
+/* Days of the service, which begins the day after the finish, where this extra is paid by the month for it too. */
+static int serve_days(const struct assume *a, const struct draft *d, const struct draft_extra *e)
 {
+    const bool lasts = e->to == PHASE_SERVE && e->basis == EXTRA_PER_MONTH && d->reserve != NULL;
+    return lasts ? (int)ceil(d->reserve->months * a->month_days - 1e-9) : 0;
+}
+
+static struct span span_of(const struct assume *a, const struct draft *d, const struct schedule *s,
+                           const struct draft_extra *e)
+{
+    const int days = serve_days(a, d, e);
     struct span r = {INT_MAX, -1, d->n_steps > 0 ? d->steps[d->n_steps - 1].phase : PHASE_SERVE};
     if (e->from == PHASE_SERVE && d->reserve != NULL)
         r.phase = PHASE_SERVE;
@@ -77,6 +86,10 @@ static struct span span_of(const struct draft *d, const struct schedule *s, cons
             r.phase = d->steps[i].phase;
         }
         r.last = s->last_day[i] > r.last ? s->last_day[i] : r.last;
+    }
+    if (days > 0) {
+        r.first = r.first < s->finish_day + 1 ? r.first : s->finish_day + 1;
+        r.last = s->finish_day + days;
     }
     return r;
 }
@@ -112,6 +125,7 @@ static void share_extra(const struct assume *a, const struct draft *d, const str
     for (int i = 0; i < d->n_steps; i++)
         if (within(d, s, e, i))
             weights.used[i] = s->last_day[i] - s->first_day[i] + 1;
+    weights.used[SHARE_SERVE] = serve_days(a, d, e);
     for (int m = 0; m < months_of(a, p); m++)
         weights.paid[step_on(d, s, e, p->first + (int)(m * a->month_days))]++;
     shares_divide(minor, &weights, bill->shares);
@@ -120,7 +134,7 @@ static void share_extra(const struct assume *a, const struct draft *d, const str
 static int bill_extra(const struct trade_day *day, const struct draft *d, const struct schedule *s,
                       const struct draft_extra *e, struct bill *bill)
 {
-    struct span span = span_of(d, s, e);
+    struct span span = span_of(day->a, d, s, e);
     double quantity = e->quantity * (e->basis == EXTRA_PER_MONTH ? months_of(day->a, &span) : 1);
     int64_t tax_bp = 0;
     struct cost_line line = {

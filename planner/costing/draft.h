@@ -47,7 +47,8 @@ enum extra_basis { EXTRA_ONCE = 0, EXTRA_PER_MONTH };
 /* Anything that is no machine: fabric, storage, software, operations, egress, line, staging. */
 struct draft_extra {
     enum section section;
-    enum phase_code from, to; /* EXTRA_PER_MONTH: months begun between the first day of `from` and the last of `to` */
+    enum phase_code from, to; /* EXTRA_PER_MONTH: months begun between the first day of `from` and the last of `to`; to
+                               * PHASE_SERVE: the last of the service */
     enum extra_basis basis;
     const char *item;
     const struct price *price; /* or `assumption` */
@@ -77,7 +78,8 @@ struct draft {
     double lost_share, setup_hours; /* what the supplier\'s quality added to the runs (quality.h) */
     struct note title;
     struct note_list reasons, warnings;
-    const struct candidate *sketch; /* it is no more than its machines, its total and its days so far (offers/candidate.h) */
+    const struct candidate
+        *sketch; /* it is no more than its machines, its total and its days so far (offers/candidate.h) */
     /* filled as the plan goes on */
     bool surplus; /* worse than the few of its kind that are shown */
     struct reckoning *base;

@@ -11,7 +11,7 @@
 #include "planner/market/offer.h"
 #include "planner/serving/serving.h"
 
-enum { RESERVE_LINES_MAX = 24, BATCH_WINDOWS_MAX = RESERVE_WINDOWS_MAX };
+enum { RESERVE_LINES_MAX = 36, BATCH_WINDOWS_MAX = RESERVE_WINDOWS_MAX };
 
 /* Requests that nobody waits for, in hours that a machine of the job is paid for and idle. */
 struct batch_window {
@@ -39,6 +39,16 @@ struct reserve_batch {
     int64_t saved;                    /* net, against the same load without them */
 };
 
+/* Machines at the far end of a hybrid's line: they carry what lies above the base, in the hours of the peak. */
+struct reserve_burst {
+    const struct offer *offer; /* NULL: everything works in one place */
+    bool by_card;
+    int units, units_low, units_high; /* nodes, or cards where by_card; *_low/_high: band of the load */
+    int replicas;
+    double share;    /* of the load at its peak, that goes there */
+    double requests; /* over the months, at most; 0 where the load is stated as concurrency */
+};
+
 /* The reserve of the plan: the load sized on the cheapest suitable machine, the same for every option. */
 struct reserve_plan {
     const char *basis;         /* "sized", "default", "none" */
@@ -61,12 +71,16 @@ struct reserve_plan {
     bool any_offer, missing;
     struct note why_not; /* of the card that came nearest to carrying it */
     struct reserve_batch batch;
+    struct reserve_burst burst;
 };
 
 /* Units for the requests that somebody waits for and for those that can wait. */
 int reserve_plan_units(const struct reserve_plan *r);
 /* Whole machines that they take. */
 int reserve_plan_machines(const struct reserve_plan *r);
+
+/* Cards of all of them, wherever they work. */
+int reserve_plan_gpus(const struct reserve_plan *r);
 
 /* Net amount, minor units, that a load of `load` times the expected one adds or saves; linear between the sized ends.
  */

@@ -69,7 +69,6 @@ int answer_phases(struct build *b, const struct draft *d, const struct reckoning
     }
     serve->start_on = b->start + r->schedule.finish_day + 1;
     serve->end_on = serve->start_on + days - 1;
-    const int units = reserve_plan_units(load);
-    serve->gpus = load->offer == NULL ? 0 : load->by_card ? units : units * load->offer->sku->gpus_per_node;
+    serve->gpus = reserve_plan_gpus(load);
     return 0;
 }

@@ -33,6 +33,9 @@ static int least(int a, int b)
 
 bool hybrid_cut_allowed(const struct hybrid_range *r, const struct hybrid_cut *c)
 {
+    if (c->lanes_out == 0)
+        return r->none_out && c->runs_out == 0 && c->lanes_local >= 1 && c->lanes_local <= r->lanes &&
+               c->lanes_local <= r->local.most_lanes && c->lanes_local <= r->runs;
     return c->lanes_local >= 1 && c->lanes_out >= 1 && c->lanes_local + c->lanes_out <= r->lanes &&
            c->lanes_local <= r->local.most_lanes && c->lanes_out <= r->out.most_lanes && c->runs_out >= c->lanes_out &&
            c->runs_out <= r->most_out && r->runs - c->runs_out >= c->lanes_local;
@@ -40,7 +43,7 @@ bool hybrid_cut_allowed(const struct hybrid_range *r, const struct hybrid_cut *c
 
 double hybrid_end_hours(int runs, int lanes, double hours)
 {
-    return runs * hours / least(lanes, runs);
+    return runs > 0 ? runs * hours / least(lanes, runs) : 0;
 }
 
 /* Most runs out that leave every lane at home one. */
@@ -172,11 +175,24 @@ static void remember(struct promising *p, struct hybrid_cut c, double weight)
     p->cuts[i] = c;
 }
 
+/* All runs at home. */
+static void list_none_out(const struct hybrid_range *r, struct promising *p)
+{
+    int locals[LANES_LISTED];
+    const int n = r->none_out ? lanes_listed(least(r->lanes, r->local.most_lanes), locals) : 0;
+    for (int i = 0; i < n; i++) {
+        const struct hybrid_cut c = {locals[i], 0, 0};
+        if (hybrid_cut_allowed(r, &c))
+            remember(p, c, rough_weight(r, &c));
+    }
+}
+
 static void list(const struct hybrid_range *r, struct promising *p)
 {
     int locals[LANES_LISTED], outs[LANES_LISTED], runs[RUNS_LISTED];
     const int n_local = lanes_listed(least(r->lanes - 1, r->local.most_lanes), locals);
     const int n_out = lanes_listed(least(r->lanes - 1, r->out.most_lanes), outs);
+    list_none_out(r, p);
     for (int i = 0; i < n_local; i++)
         for (int k = 0; k < n_out; k++) {
             const int n = runs_listed(r, locals[i], outs[k], runs);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct hybrid_cut {
-    int lanes_local, lanes_out; /* runs side by side on each end, at least 1 */
+    int lanes_local, lanes_out; /* runs side by side on each end, at least 1; out: 0 where no run goes */
     int runs_out;               /* the rest stays; at least as many runs as lanes on either end */
 };
 
@@ -25,6 +25,7 @@ struct hybrid_end {
 struct hybrid_range {
     int runs, lanes; /* runs in all; side by side over both ends */
     int most_out;    /* runs that may leave */
+    bool none_out;   /* all of them may stay: something else goes out */
     struct hybrid_end local, out;
     /* for the rough reckoning: what is paid and waited for whatever the cut, what a day of the runs and a lane at home
      * add beside the runs' machines (debugging grows with the days), and the weights of cost and time */

@@ -17,6 +17,28 @@ static double burden_of(const struct build *b, double cost, double hours)
     return by_cost * log(cost) + by_time * log(hours);
 }
 
+/* What forbids a cluster forbids a run over several nodes at an end: nodes that wait for each other more than they
+ * compute, layers cut over a slow network, two nodes that are not worth one and a half. -1: physics stops. */
+static int joins_well(struct build *b, const struct offer *o, int nodes, const struct estimate *e, bool *ret,
+                      struct err *err)
+{
+    const struct network *n = o->sku->network;
+    const bool rdma = n != NULL && n->rdma;
+    const double measured = b->workload->measured.two_node_speedup;
+    *ret =
+        rdma || (e->training.communication_share <= b->a.fabric_bound_share && e->layout.tp <= o->sku->gpus_per_node);
+    *ret &= !(measured > 0 && measured < b->a.two_node_gate);
+    if (!*ret || nodes != 2)
+        return 0;
+    const struct shape shape = build_shape(b, o->sku, o->sku->gpus_per_node, 1, NULL);
+    const struct estimate *one = build_physics(b, &shape, err);
+    if (one == NULL)
+        return build_stops(err) ? -1 : 0;
+    if (one->fits != FITS_NO)
+        *ret = one->training.wall_hours / e->training.wall_hours >= b->a.two_node_gate;
+    return 0;
+}
+
 /* Takes the shape when a run costs or weighs less on it than on the best so far. */
 static int try_shape(struct build *b, const struct offer *o, int cards, int nodes, struct hybrid_ends *best,
                      struct hybrid_miss *miss, bool *ret_fits, struct err *err)
@@ -30,6 +52,8 @@ static int try_shape(struct build *b, const struct offer *o, int cards, int node
     const double short_gb = e->memory.total_gb - e->memory.usable_gb;
     if (!*ret_fits && (!miss->estimate || short_gb < miss->short_gb))
         *miss = (struct hybrid_miss){short_gb, o->sku->gpu, e, cards};
+    if (*ret_fits && nodes > 1 && joins_well(b, o, nodes, e, ret_fits, err) != 0)
+        return -1;
     if (!*ret_fits)
         return 0;
     const bool by_card = o->by_card && (cards < whole || !o->by_node);

@@ -163,7 +163,7 @@ unsigned recall_touched(const struct build *b)
     if (sku != NULL)
         return kinds_at(b->catalog, sku->provider) | kinds_on(b, sku->gpu);
     if (!(b->slowdown.by > 0))
-        return ~(1u << KIND_UNIVERSITY_TIME); /* the date: what is on offer there does not depend on it */
+        return ~0u; /* the date: what keeps it is chosen first */
     const size_t gpu = (size_t)(b->slowdown.gpu - b->catalog->gpus);
     for (uint32_t i = x->first_of_gpu[gpu]; i < x->first_of_gpu[gpu + 1]; i++)
         kinds |= kinds_at(b->catalog, b->catalog->skus[x->by_month[i]].provider);

@@ -109,14 +109,15 @@ int batch_rate(struct build *b, const struct serving *load, const struct sku *sk
     return k->rc;
 }
 
-double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z, int cards)
+double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z,
+                        double mean, int cards)
 {
     const double day = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
     const double hours = day * ceil(r->months * b->a.month_days - 1e-9);
     if (!(z->utilisation > 0) || z->gpus <= 0)
         return 0;
     const double capacity = z->mean_requests_per_s / z->utilisation / z->gpus * cards;
-    return fmax(0, capacity * b->a.batch_utilisation - z->mean_requests_per_s) * 3600 * hours;
+    return fmax(0, capacity * b->a.batch_utilisation - mean) * 3600 * hours;
 }
 
 /* Replicas of one unit: a node's, or one where cards are bought for it. */
@@ -133,4 +134,28 @@ void batch_spread(const struct offer *o, bool by_card, double requests, size_t d
     ret->units = units < 1e6 ? (int)units : 1000000; /* more than anybody lists */
     ret->hours = ret->units > 0 ? ceil(hours / ret->units - 1e-9) : 0;
     ret->replicas = ret->units * each;
+}
+
+void batch_answer(const struct build *b, const struct reserve_batch *t, struct reserve_waiting *ret)
+{
+    *ret = (struct reserve_waiting){.requests = floor(t->requests),
+                                    .requests_idle = floor(t->requests_idle + 1e-6),
+                                    .hours_idle = t->hours_idle,
+                                    .requests_service = floor(fmin(t->in_service, t->requests - t->requests_idle)),
+                                    .replicas = t->replicas,
+                                    .hours = t->hours,
+                                    .saved = t->saved,
+                                    .n_windows = t->n_windows};
+    for (size_t i = 0; i < t->n_windows; i++) {
+        const struct batch_window *w = &t->windows[i];
+        ret->windows[i] = (struct reserve_window){.sku = w->offer->sku,
+                                                  .start_on = b->start + w->first_day,
+                                                  .end_on = b->start + w->last_day,
+                                                  .hours_per_day = w->hours,
+                                                  .hours = w->machine_hours,
+                                                  .requests = floor(w->requests + 1e-6),
+                                                  .cards = w->by_card,
+                                                  .machines = w->units,
+                                                  .gpus = w->units * (w->by_card ? 1 : w->offer->sku->gpus_per_node)};
+    }
 }

@@ -26,14 +26,23 @@ struct serving batch_online(const struct serving *load);
 int batch_rate(struct build *b, const struct serving *load, const struct sku *sku, int cards, struct reserve_batch *ret,
                struct estimate *ret_estimate, struct err *err);
 
-/* Requests over the months that `cards` cards of the service, sized for what somebody waits for, take besides. */
-double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z, int cards);
+/* Requests over the months that `cards` cards of the service, sized for what somebody waits for, take besides; mean:
+ * what they carry outside the peak, requests/s. */
+double batch_in_service(const struct build *b, const struct reserve_plan *r, const struct serving_sizing *z,
+                        double mean, int cards);
 
 /* Machines and hours for so many requests in at most `days` days; ret has its rate already. */
 void batch_spread(const struct offer *o, bool by_card, double requests, size_t days, struct reserve_batch *ret);
 
+/* The bill of a reserve whose machines are chosen, and its sums at both ends of the band of its load: for what the idle
+ * hours of other machines leave. -1: an amount out of range, or too many lines. */
+int batch_bill(const struct build *b, struct reserve_plan *r);
+
 /* As build_keep, of a draft with a reserve of its own in which what can wait runs in the idle hours of its machines. -1
  * with *err filled: ERR_NOMEM, or ERR_RANGE where the rest of the bill leaves the range of amounts. */
 int batch_keep(struct build *b, struct option_list *l, struct draft *d, struct err *err);
+
+/* As an option shows it. */
+void batch_answer(const struct build *b, const struct reserve_batch *t, struct reserve_waiting *ret);
 
 #endif

@@ -1,5 +1,6 @@
 /* batch_place.c — what can wait, put into the idle hours of the job's machines; the rest is billed. */
 #include <math.h>
+#include <string.h>
 
 #include "planner/costing/calendar.h"
 #include "planner/costing/idle.h"
@@ -75,30 +76,42 @@ static int add_free_lines(struct reserve_plan *r)
     return 0;
 }
 
-/* The bill again for what is left; *ret_net of a load `factor` times as large. */
-static int bill_rest(const struct build *b, const struct reserve_plan *r, double factor, int base, int units,
+/* The bill for what is left; *ret_net of a load `factor` times as large. */
+static int bill_rest(const struct build *b, const struct reserve_plan *r, double factor, struct reserve_count n,
                      struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
 {
     const struct reserve_hours h = reserve_hours_of(b, r);
     const double rest = fmax(0, r->batch.requests * factor - r->batch.requests_idle - r->batch.in_service);
-    batch_spread(r->offer, r->by_card, rest > 1e-6 ? rest : 0, h.days, batch);
-    return reserve_bill(r->offer, r->by_card, h, base, units, batch, bill, ret_net, ret_tax);
+    if (r->batch.requests > 0)
+        batch_spread(r->offer, r->by_card, rest > 1e-6 ? rest : 0, h.days, batch);
+    return reserve_plan_bill(r, h, n, batch, bill, ret_net, ret_tax);
+}
+
+int batch_bill(const struct build *b, struct reserve_plan *r)
+{
+    struct bill bill;
+    int64_t tax;
+    struct reserve_batch low = r->batch, high = r->batch;
+    const struct reserve_burst *far = &r->burst;
+    const struct reserve_count least = {r->base_low, r->units_low, far->units_low},
+                               most = {r->base_high, r->units_high, far->units_high},
+                               middle = {r->base, r->units, far->units};
+    if (bill_rest(b, r, b->a.load_low, least, &low, &bill, &r->net_low, &tax) != 0 ||
+        bill_rest(b, r, b->a.load_high, most, &high, &bill, &r->net_high, &tax) != 0 ||
+        bill_rest(b, r, 1, middle, &r->batch, &bill, &r->net, &r->tax) != 0 || bill.n > RESERVE_LINES_MAX)
+        return -1;
+    r->deposit = bill.deposit;
+    r->n_lines = bill.n;
+    memcpy(r->lines, bill.lines, bill.n * sizeof *r->lines);
+    return 0;
 }
 
 static int bill_again(const struct build *b, struct reserve_plan *r)
 {
-    struct bill bill;
-    int64_t tax, net = r->net;
-    struct reserve_batch low = r->batch, high = r->batch;
-    if (bill_rest(b, r, b->a.load_low, r->base_low, r->units_low, &low, &bill, &r->net_low, &tax) != 0 ||
-        bill_rest(b, r, b->a.load_high, r->base_high, r->units_high, &high, &bill, &r->net_high, &tax) != 0 ||
-        bill_rest(b, r, 1, r->base, r->units, &r->batch, &bill, &r->net, &r->tax) != 0)
+    const int64_t net = r->net;
+    if (batch_bill(b, r) != 0)
         return -1;
-    r->deposit = bill.deposit;
     r->batch.saved = net - r->net;
-    r->n_lines = bill.n < RESERVE_LINES_MAX ? bill.n : RESERVE_LINES_MAX;
-    for (size_t i = 0; i < r->n_lines; i++)
-        r->lines[i] = bill.lines[i];
     r->over = reserve_over(r->offer, r->by_card, reserve_plan_units(r));
     return add_free_lines(r);
 }

@@ -287,11 +287,7 @@ static void tell(const struct build *b, struct reserve_plan *r)
         note_num(note, "output_tokens", text ? r->serving.output_tokens : passes->value);
         note_num(note, "bits", r->serving.weight_bits);
     }
-    if (r->units > r->base) {
-        const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
-        struct note *note = note_num(note_add(&r->notes, "reserve_follows_load"), "base", r->base * each);
-        note_num(note_num(note, "peak", r->units * each), "hours", r->peak_hours);
-    }
+    reserve_tell_day(r);
 }
 
 static int build_within(struct build *b, struct err *err)
@@ -447,30 +443,6 @@ int reserve_build(struct build *b, struct err *err)
     return 0;
 }
 
-static void answer_waiting(const struct build *b, const struct reserve_batch *t, struct reserve_waiting *ret)
-{
-    *ret = (struct reserve_waiting){.requests = floor(t->requests),
-                                    .requests_idle = floor(t->requests_idle + 1e-6),
-                                    .hours_idle = t->hours_idle,
-                                    .requests_service = floor(fmin(t->in_service, t->requests - t->requests_idle)),
-                                    .replicas = t->replicas,
-                                    .hours = t->hours,
-                                    .saved = t->saved,
-                                    .n_windows = t->n_windows};
-    for (size_t i = 0; i < t->n_windows; i++) {
-        const struct batch_window *w = &t->windows[i];
-        ret->windows[i] = (struct reserve_window){.sku = w->offer->sku,
-                                                  .start_on = b->start + w->first_day,
-                                                  .end_on = b->start + w->last_day,
-                                                  .hours_per_day = w->hours,
-                                                  .hours = w->machine_hours,
-                                                  .requests = floor(w->requests + 1e-6),
-                                                  .cards = w->by_card,
-                                                  .machines = w->units,
-                                                  .gpus = w->units * (w->by_card ? 1 : w->offer->sku->gpus_per_node)};
-    }
-}
-
 void reserve_answer(const struct build *b, const struct reserve_plan *r, struct reserve *ret)
 {
     *ret = (struct reserve){.basis = r->basis, .months = r->months, .notes = r->notes};
@@ -479,11 +451,17 @@ void reserve_answer(const struct build *b, const struct reserve_plan *r, struct 
     const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
     ret->sku = r->offer->sku;
     ret->gpu = r->offer->sku->gpu;
-    ret->gpus = reserve_plan_units(r) * each;
+    ret->gpus = reserve_plan_gpus(r);
     ret->base_gpus = (reserve_plan_units(r) - (r->units - r->base)) * each;
     ret->peak_hours = r->peak_hours;
-    ret->replicas = r->sizing.replicas + r->batch.replicas;
-    answer_waiting(b, &r->batch, &ret->waiting);
+    ret->replicas = r->sizing.replicas + r->batch.replicas + r->burst.replicas;
+    if (r->burst.offer != NULL)
+        ret->burst = (struct reserve_away){.sku = r->burst.offer->sku,
+                                           .gpus = reserve_plan_gpus(r) - reserve_plan_units(r) * each,
+                                           .replicas = r->burst.replicas,
+                                           .hours_per_day = r->peak_hours,
+                                           .share_of_peak = r->burst.share};
+    batch_answer(b, &r->batch, &ret->waiting);
     ret->replicas_per_gpu = r->sizing.replicas_per_gpu;
     memcpy(ret->ways, r->ways, sizeof ret->ways);
     memcpy(ret->cards, r->cards, sizeof ret->cards);

@@ -80,18 +80,38 @@ static int cover_equal(struct cover *c, size_t days, int32_t hours_milli, int un
     return 0;
 }
 
-int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
-                 const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
+/* Machines of one SKU as lines of a bill; batch NULL: nothing there can wait. */
+static int bill_machines(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
+                         const struct reserve_batch *batch, struct bill *bill)
 {
     struct cover cover;
     if (h.peak_milli >= h.base_milli)
         base = units;
-    bill_start(bill);
     cover_start(&cover, o, by_card, NULL, bill);
     if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
         cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 ||
-        cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0 ||
+        (batch != NULL && cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0) ||
         cover_end(&cover) != 0 || bill->failed)
+        return -1;
+    return 0;
+}
+
+int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
+                 const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
+{
+    bill_start(bill);
+    if (bill_machines(o, by_card, h, base, units, batch, bill) != 0)
+        return -1;
+    return bill_sum(bill, ret_net, ret_tax);
+}
+
+int reserve_plan_bill(const struct reserve_plan *r, struct reserve_hours h, struct reserve_count n,
+                      const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax)
+{
+    const struct reserve_burst *far = &r->burst;
+    bill_start(bill);
+    if (bill_machines(r->offer, r->by_card, h, n.base, n.units, batch, bill) != 0 ||
+        (far->offer != NULL && bill_machines(far->offer, far->by_card, h, 0, n.burst, NULL, bill) != 0))
         return -1;
     return bill_sum(bill, ret_net, ret_tax);
 }
@@ -128,7 +148,8 @@ static void consider(const struct build *b, const struct reserve_plan *r, const 
     }
     if (load->batch_share > 0) {
         const int base_cards = found.base * (by_card ? 1 : o->sku->gpus_per_node);
-        found.batch.in_service = fmin(r->batch.requests, batch_in_service(b, r, &z->size, base_cards));
+        found.batch.in_service =
+            fmin(r->batch.requests, batch_in_service(b, r, &z->size, z->size.mean_requests_per_s, base_cards));
         batch_spread(o, by_card, r->batch.requests - found.batch.in_service, h.days, &found.batch);
     }
     if (reserve_bill(o, by_card, h, found.base, found.units, &found.batch, &bill, &found.net, &tax) != 0)
@@ -298,4 +319,13 @@ void reserve_ways(struct reserve_plan *r, struct reserve_hours h)
     add_way(r, h, "annual", MODE_ANNUAL, MODE_ANNUAL);
     if (r->units > r->base)
         add_way(r, h, "monthly_base_hourly_burst", MODE_MONTHLY, MODE_HOURLY);
+}
+
+void reserve_tell_day(struct reserve_plan *r)
+{
+    if (r->units <= r->base)
+        return;
+    const int each = r->by_card ? 1 : r->offer->sku->gpus_per_node;
+    struct note *note = note_num(note_add(&r->notes, "reserve_follows_load"), "base", r->base * each);
+    note_num(note_num(note, "peak", r->units * each), "hours", r->peak_hours);
 }

@@ -44,6 +44,15 @@ int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
                  const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax);
 
+/* How many of its machines a reserve takes: all day, in all, and at the far end of a line. */
+struct reserve_count {
+    int base, units, burst;
+};
+
+/* The same of a reserve whose machines are chosen, at both ends of its line where it has one. */
+int reserve_plan_bill(const struct reserve_plan *r, struct reserve_hours h, struct reserve_count n,
+                      const struct reserve_batch *batch, struct bill *bill, int64_t *ret_net, int64_t *ret_tax);
+
 /* The cheapest of the first `at_most` machines with this card; ret->offer NULL where none can carry the load. */
 enum { RESERVE_OFFERS_MAX = 2 };
 int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, struct reserve_hours h, size_t at_most,
@@ -51,5 +60,8 @@ int reserve_try(struct build *b, struct reserve_plan *r, const struct gpu *gpu, 
 
 /* The chosen machines paid otherwise, for comparison: r->ways. */
 void reserve_ways(struct reserve_plan *r, struct reserve_hours h);
+
+/* How its machines in one place follow the day, where they do. */
+void reserve_tell_day(struct reserve_plan *r);
 
 #endif

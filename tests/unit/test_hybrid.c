@@ -1,13 +1,16 @@
 /* hybrid_cloud: what may leave bursts, the line, staging and egress are paid, the split is the best of those tried. */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "planner/costing/costing.h"
 #include "planner/drafting/quality.h"
+#include "planner/offers/hybrid_peaks.h"
 #include "planner/offers/hybrid_serving.h"
 #include "planner/offers/kinds.h"
 #include "planner/offers/option_hybrid.h"
+#include "planner/reserve/reserve.h"
 #include "tests/support/small_fixture.h"
 
 TestSuite(hybrid, .init = small_setup, .fini = small_teardown);
@@ -300,7 +303,7 @@ Test(hybrid, the_split_is_the_best_of_all)
                     for (int runs_out = o; runs_out < r.runs; runs_out++) {
                         const struct hybrid_cut c = {l, o, runs_out};
                         struct reckoning sum;
-                        if (!hybrid_cut_allowed(&r, &c) || hybrid_draft(b, &p, &c, d) ||
+                        if (!hybrid_cut_allowed(&r, &c) || hybrid_draft(b, &p, &c, d) != 0 ||
                             costing_reckon(&b->day, d, &what_if_expected, &sum))
                             continue;
                         ways++;
@@ -366,12 +369,20 @@ static struct workload service(void)
 
 Test(hybrid, base_load_and_peaks_make_the_whole_load)
 {
-    for (double peak = 1; peak < 8; peak += 0.5)
-        for (double share = 0; share <= 1; share += 0.25) {
-            const struct hybrid_load l = hybrid_load_of(peak, share);
-            cr_expect_float_eq(l.home + l.burst, peak, 1e-9);
-            cr_expect(l.home >= 1 && l.burst >= -1e-9);
-        }
+    const struct serving loads[] = {{.requests_per_s = 8}, {.users = 500}, {.concurrency = 60}};
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+        for (double peak = 1.5; peak < 8; peak += 0.5)
+            for (double share = 1; share < peak; share += 0.25) {
+                struct serving s = loads[i];
+                s.peak_factor = peak;
+                s.spare_replicas = 1;
+                const struct serving base = hybrid_peaks_load(&s, share, true);
+                const struct serving above = hybrid_peaks_load(&s, peak - share, false);
+                cr_expect_float_eq(base.requests_per_s + above.requests_per_s, 8 * peak * (i == 0), 1e-9);
+                cr_expect_float_eq(base.users + above.users, 500 * peak * (i == 1), 1e-9);
+                cr_expect_float_eq(base.concurrency + above.concurrency, 60 * (i == 2), 1e-9, "is stated at the peak");
+                cr_expect(base.spare_replicas == 1 && above.spare_replicas == 0);
+            }
 }
 
 Test(hybrid, serving_peaks_burst)
@@ -395,10 +406,14 @@ Test(hybrid, serving_peaks_burst)
     cr_expect_eq(sum, d->reserve->net);
     const struct draft_extra *line = extra_of(d, SECTION_NETWORK);
     cr_assert(line);
-    cr_expect_float_eq(line->quantity, 3, 1e-9, "the line is paid for as long as the service runs");
+    cr_expect_eq(line->basis, EXTRA_PER_MONTH);
+    cr_expect(line->from == PHASE_SERVE && line->to == PHASE_SERVE, "the line is paid for as long as the service runs");
     cr_expect(note_find(&d->reasons, "hybrid_serving_split"));
-    cr_expect(note_find(&b->reserve.notes, "reserve_follows_load"), "the plain service has a peak");
-    cr_expect_null(note_find(&d->reserve->notes, "reserve_follows_load"), "of another machine");
+    const struct note *whole = note_find(&b->reserve.notes, "reserve_follows_load"),
+                      *split = note_find(&d->reserve->notes, "reserve_follows_load");
+    cr_assert(whole && split);
+    cr_expect_lt(split->args[1].number, whole->args[1].number, "the peak at home is what does not burst");
+    cr_expect_float_eq(split->args[1].number, d->reserve->units * (d->reserve->by_card ? 1 : 8), 1e-9);
 }
 
 /* What nobody waits for has no peak: the more of it, the less bursts; of a load that all can wait, nothing does. */
@@ -416,7 +431,7 @@ Test(hybrid, requests_that_can_wait_do_not_burst)
             const struct cost_line *l = &out.items[0]->reserve->lines[k];
             burst += l->sku->provider->kind == PROVIDER_PUBLIC_CLOUD ? l->minor : 0;
         }
-        cr_expect_lt(burst, last, "share %g: %ld after %ld", shares[i], (long)burst, (long)last);
+        cr_expect_leq(burst, last, "share %g: %ld after %ld", shares[i], (long)burst, (long)last);
         cr_expect_eq(burst > 0, shares[i] < 1);
         last = burst;
     }
@@ -460,4 +475,277 @@ Test(hybrid, runs_too_big_for_a_machine_take_several_nodes_each)
     out = options_of(&w, &b);
     for (size_t i = 0; i < out.n; i++)
         cr_expect_eq(out.items[i]->shape.nodes, 1);
+}
+
+/* --- peaks beside runs ---------------------------------------------------------------------------------------- */
+
+/* The local IDC sells by the month alone, so that machines for the peak cost as much as for the day. */
+static void no_hours_at_home(void)
+{
+    for (size_t i = 0; i < market->n_prices; i++) {
+        struct price *p = &market->prices[i];
+        if (p->mode == MODE_HOURLY && p->sku != NULL && strcmp(p->sku->provider->id, "idc") == 0)
+            p->state = PRICE_QUOTE_ONLY;
+    }
+}
+
+static struct workload runs_and_service(double requests_per_s)
+{
+    struct workload w = parallel_workload();
+    const struct workload served = service();
+    w.serving = served.serving;
+    w.serving.requests_per_s = requests_per_s;
+    w.serving.months_stated = true;
+    return w;
+}
+
+static int64_t net_of_lines(struct build *b, const struct draft *d, int64_t *ret_reserve)
+{
+    struct bill bill;
+    int64_t sum = 0;
+    *ret_reserve = 0;
+    cr_assert_eq(costing_bill(&b->day, d, &d->base->schedule, NULL, &bill), 0);
+    for (size_t i = 0; i < bill.n; i++) {
+        sum += bill.lines[i].minor;
+        *ret_reserve += bill.lines[i].section == SECTION_INFERENCE_RESERVE ? bill.lines[i].minor : 0;
+    }
+    return sum;
+}
+
+/* Every cut of the runs, none out among them, with the service whole and split: nothing weighs less than the option,
+ * whose lines sum to the fen; and it is never dearer than the best of those that keep the service whole. */
+Test(hybrid, runs_and_peaks_are_cut_together)
+{
+    static const struct {
+        int parallel, shareable;
+        double rate, months;
+        enum priority priority;
+        bool hours_at_home;
+    } cases[] = {{4, -1, 40, 3, PRIORITY_CHEAPEST, false},  {4, -1, 40, 2.4, PRIORITY_BALANCED, false},
+                 {2, 3, 60, 6, PRIORITY_FASTEST, false},    {1, -1, 40, 3, PRIORITY_BALANCED, false},
+                 {4, -1, 40, 3, PRIORITY_BALANCED, true},   {4, -1, 0.2, 3, PRIORITY_BALANCED, false},
+                 {4, 8, 50, 1.3, PRIORITY_CHEAPEST, false}, {1, -1, 60, 12, PRIORITY_CHEAPEST, false}};
+    int split_ones = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct workload w = runs_and_service(cases[i].rate);
+        struct err err = {0};
+        w.training.parallel_runs = cases[i].parallel;
+        w.training.shareable_runs = cases[i].shareable;
+        w.serving.months = cases[i].months;
+        w.priority = cases[i].priority;
+        small_teardown();
+        small_setup();
+        if (!cases[i].hours_at_home)
+            no_hours_at_home();
+        struct build *b;
+        struct option_list out = options_of(&w, &b);
+        struct hybrid_pair p;
+        struct hybrid_ends home = {0}, cloud = {0};
+        struct hybrid_miss miss = {0};
+        struct reserve_plan split;
+        const char *why = "none";
+        cr_assert(hybrid_pair_of(b, &market->lines[0], &p));
+        cr_assert_eq(hybrid_terms_bind(&b->params, &p.terms, &err), 0);
+        cr_assert_eq(hybrid_side_choose(b, p.home, false, NULL, &home, &miss, &err), 0);
+        cr_assert_eq(hybrid_side_choose(b, p.cloud, true, NULL, &cloud, &miss, &err), 0);
+        cr_assert_eq(hybrid_peaks_split(hybrid_peaks_open(b, &err), p.home, p.cloud, &split, &why), 0);
+        struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
+        const struct hybrid_side *ends[2][2] = {{&home.fit, &home.cheap}, {&cloud.fit, &cloud.cheap}};
+        double best = INFINITY, whole = INFINITY;
+        struct reserve_plan at_home = b->reserve;
+        if (b->reserve.offer->sku->provider != p.home) {
+            cr_assert_eq(reserve_at(b, p.home, &at_home, &err), 0);
+            p.whole = &at_home;
+        }
+        cr_assert(at_home.offer && at_home.over == 0, "case %zu: %d too many", i, at_home.over);
+        p.split = split.offer != NULL ? &split : NULL;
+        for (int k = 0; k < 8; k++) {
+            p.local = *ends[0][k & 1];
+            p.burst = *ends[1][k >> 1 & 1];
+            p.service = k >> 2 ? HYBRID_SPLIT : HYBRID_WHOLE;
+            struct hybrid_range r = hybrid_range_of(b, &p);
+            r.none_out = p.split != NULL;
+            for (int l = 1; l <= r.lanes; l++)
+                for (int o = 0; l + o <= r.lanes; o++)
+                    for (int runs_out = o; runs_out < r.runs; runs_out++) {
+                        const struct hybrid_cut c = {l, o, runs_out};
+                        struct reckoning sum;
+                        if (!hybrid_cut_allowed(&r, &c) || hybrid_draft(b, &p, &c, d) != 0 ||
+                            costing_reckon(&b->day, d, &what_if_expected, &sum) != 0)
+                            continue;
+                        best = fmin(best, hybrid_weight(b, &sum));
+                        if (runs_out > 0 && p.service == HYBRID_WHOLE)
+                            whole = fmin(whole, hybrid_weight(b, &sum));
+                    }
+        }
+        if (out.n == 0) {
+            cr_expect(cases[i].parallel == 1, "case %zu", i);
+            continue;
+        }
+        const struct draft *got = out.items[0];
+        int64_t reserve;
+        cr_expect_eq(net_of_lines(b, got, &reserve), got->base->net, "case %zu", i);
+        cr_expect_eq(reserve, got->reserve->net, "case %zu: %ld in lines, %ld", i, (long)reserve,
+                     (long)got->reserve->net);
+        const double mine = hybrid_weight(b, got->base);
+        cr_expect_lt(exp(mine - best) - 1, 0.005, "case %zu: %.3f %% off the best", i, 100 * (exp(mine - best) - 1));
+        cr_expect_leq(mine, whole + 1e-9, "case %zu: dearer than without the peaks' burst", i);
+        const bool bursts = got->reserve->burst.offer != NULL;
+        split_ones += bursts;
+        cr_expect_eq(bursts, note_find(&got->reasons, "hybrid_serving_split") != NULL);
+        cr_expect_eq(bursts, note_find(&got->reasons, "peaks_leave") != NULL);
+        if (cases[i].parallel == 1)
+            cr_expect(bursts && note_find(&got->reasons, "hybrid_runs_stay") != NULL);
+    }
+    cr_expect_geq(split_ones, 4, "%d", split_ones);
+}
+
+/* One line serves the runs and the service that follows them: months begin with the first day of the runs and end with
+ * the service. */
+Test(hybrid, the_line_is_rented_once_for_runs_and_peaks)
+{
+    struct workload w = runs_and_service(40);
+    struct build *b;
+    no_hours_at_home();
+    struct option_list out = options_of(&w, &b);
+    cr_assert_gt(out.n, 0);
+    const struct draft *d = out.items[0];
+    struct bill bill;
+    struct shares shares;
+    int first = INT_MAX;
+    cr_assert(d->reserve->burst.offer);
+    for (int i = 0; i < d->n_steps; i++)
+        if (d->steps[i].phase == PHASE_TRAIN && d->base->schedule.first_day[i] < first)
+            first = d->base->schedule.first_day[i];
+    cr_assert_eq(costing_bill(&b->day, d, &d->base->schedule, &shares, &bill), 0);
+    int lines = 0;
+    int64_t used = 0;
+    for (size_t i = 0; i < bill.n; i++)
+        if (bill.lines[i].item && strcmp(bill.lines[i].item, "idc--cloud") == 0) {
+            const int days = d->base->schedule.finish_day + 90 - first + 1;
+            cr_expect_eq(bill.lines[i].quantity_milli, 1000 * (int64_t)ceil(days / 30.0), "%d days", days);
+            lines++;
+        }
+    cr_expect_eq(lines, 1);
+    for (int i = 0; i < SHARE_PLACES; i++)
+        used += shares.used[i];
+    cr_expect_eq(used, d->base->net, "phases sum to the whole");
+}
+
+/* What leaves and what stays is said, whatever may leave: data, runs, peaks. */
+Test(hybrid, what_leaves_is_named)
+{
+    static const struct {
+        bool sensitive;
+        enum tri can;
+        int shareable, parallel;
+        const char *says[5]; /* NULL: no more */
+        const char *never[4];
+    } cases[] = {
+        {false,
+         TRI_UNSTATED,
+         -1,
+         4,
+         {"hybrid_split", "peaks_leave"},
+         {"data_stays_home", "shareable_leaves", "peaks_stay_sensitive"}},
+        {false,
+         TRI_UNSTATED,
+         3,
+         4,
+         {"hybrid_split", "shareable_leaves_as_stated", "peaks_leave"},
+         {"data_stays_home", "shareable_leaves"}},
+        {false, TRI_UNSTATED, -1, 1, {"hybrid_runs_stay", "peaks_leave"}, {"hybrid_split", "hybrid_line"}},
+        {false,
+         TRI_UNSTATED,
+         0,
+         4,
+         {"hybrid_runs_stay", "peaks_leave"},
+         {"hybrid_split", "shareable_leaves_as_stated"}},
+        {true, TRI_YES, -1, 4, {"hybrid_runs_stay", "peaks_leave_desensitised"}, {"peaks_leave", "desensitise_first"}},
+        {true,
+         TRI_YES,
+         3,
+         4,
+         {"hybrid_split", "shareable_leaves", "peaks_leave_desensitised"},
+         {"desensitise_first", "peaks_leave"}},
+        {true,
+         TRI_YES,
+         -1,
+         1,
+         {"hybrid_runs_stay", "peaks_leave_desensitised"},
+         {"desensitise_first", "data_stays_home"}},
+        {true,
+         TRI_NO,
+         3,
+         4,
+         {"hybrid_split", "shareable_leaves", "peaks_stay_sensitive"},
+         {"peaks_leave", "peaks_leave_desensitised", "hybrid_serving_split"}},
+        {true,
+         TRI_UNSTATED,
+         3,
+         4,
+         {"shareable_leaves", "peaks_stay_sensitive"},
+         {"peaks_leave", "peaks_leave_desensitised"}},
+        {true, TRI_NO, -1, 4, {NULL}, {NULL}},
+        {true, TRI_NO, -1, 1, {NULL}, {NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct workload w = runs_and_service(40);
+        w.constraints.data_sensitive = cases[i].sensitive;
+        w.constraints.can_desensitise = cases[i].can;
+        w.training.shareable_runs = cases[i].shareable;
+        w.training.parallel_runs = cases[i].parallel;
+        small_teardown();
+        small_setup();
+        no_hours_at_home();
+        struct build *b;
+        struct option_list out = options_of(&w, &b);
+        cr_assert_eq(out.n > 0, cases[i].says[0] != NULL, "case %zu", i);
+        if (out.n == 0) {
+            cr_expect(note_find(&b->refusals[KIND_HYBRID_CLOUD], "nothing_to_burst"));
+            cr_expect(note_find(&b->refusals[KIND_HYBRID_CLOUD], "data_sensitive"));
+            continue;
+        }
+        const struct draft *d = out.items[0];
+        for (size_t k = 0; k < 5 && cases[i].says[k]; k++)
+            cr_expect(note_find(&d->reasons, cases[i].says[k]), "case %zu: %s is not said", i, cases[i].says[k]);
+        for (size_t k = 0; k < 4 && cases[i].never[k]; k++)
+            cr_expect_null(note_find(&d->reasons, cases[i].never[k]), "case %zu: %s", i, cases[i].never[k]);
+        for (int g = 0; cases[i].sensitive && cases[i].can != TRI_YES && g < d->n_groups; g++)
+            if (strcmp(d->groups[g].role, "burst") != 0)
+                cr_expect(d->groups[g].offer->sku->provider->data_stays, "case %zu", i);
+        if (cases[i].sensitive && cases[i].can != TRI_YES)
+            cr_expect(d->reserve->offer->sku->provider->data_stays && !d->reserve->burst.offer, "case %zu", i);
+    }
+}
+
+/* The reserve of a split service tells the cards of both ends, and where what can wait runs. */
+Test(hybrid, the_reserve_tells_both_ends_and_what_can_wait)
+{
+    const double shares[] = {0, 0.3};
+    for (int trains = 0; trains < 2; trains++)
+        for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+            struct workload w = runs_and_service(40);
+            struct reserve r;
+            w.training.stated = trains;
+            w.serving.batch_share = shares[i];
+            small_teardown();
+            small_setup();
+            no_hours_at_home();
+            struct build *b;
+            struct option_list out = options_of(&w, &b);
+            cr_assert_gt(out.n, 0);
+            const struct reserve_plan *p = out.items[0]->reserve;
+            cr_assert(p->burst.offer, "case %d %zu", trains, i);
+            reserve_answer(b, p, &r);
+            cr_expect_eq(r.burst.gpus, p->burst.units * 8);
+            cr_expect_eq(r.gpus, reserve_plan_units(p) * (p->by_card ? 1 : 8) + r.burst.gpus);
+            cr_expect_eq(r.replicas, p->sizing.replicas + p->batch.replicas + r.burst.replicas);
+            cr_expect(r.burst.share_of_peak > 0 && r.burst.share_of_peak < 1);
+            cr_expect_eq(r.waiting.requests > 0, shares[i] > 0);
+            const double rest = r.waiting.hours * r.waiting.replicas * p->batch.per_hour;
+            cr_expect_geq(r.waiting.requests_idle + r.waiting.requests_service + rest, r.waiting.requests - 2,
+                          "all that can wait has its place");
+            cr_expect(r.low <= r.total && r.total <= r.high);
+        }
 }

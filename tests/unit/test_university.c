@@ -167,8 +167,8 @@ Test(university, memory_wall_says_by_how_much)
 /* A reading that no card can reach is the request's fault: no kind takes it for a machine that does not do. */
 Test(university, a_reading_above_physics_stops_the_plan)
 {
-    static int (*const builders[])(struct build *, struct option_list *, struct err *) = {
-        option_university_build, option_hybrid_build, option_single_build};
+    static int (*const builders[])(struct build *, struct option_list *,
+                                   struct err *) = {option_university_build, option_hybrid_build, option_single_build};
     for (size_t i = 0; i < sizeof builders / sizeof *builders; i++) {
         struct workload w = small_workload(market);
         struct option_list out = {0};
