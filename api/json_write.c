@@ -263,15 +263,18 @@ void jw_put_int(struct jw *w, struct jw_name name, int64_t v)
     buf_wrote(w->out, to + decimal_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, to));
 }
 
-static void put_amount(struct jw *w, struct jw_name name, const char *text, size_t n, const char *currency)
+typedef size_t amount_text(int64_t v, char out[MONEY_TEXT_MAX]);
+
+static void put_amount(struct jw *w, struct jw_name name, int64_t v, amount_text *text, const char *currency)
 {
     static const char open[] = "{\"amount\":\"", middle[] = "\",\"currency\":\"";
     const size_t code = strlen(currency);
-    char *to = begin(w, name, sizeof open + sizeof middle + n + code + 2);
+    char *to = begin(w, name, sizeof open + MONEY_TEXT_MAX + sizeof middle + code);
     if (!to)
         return;
     memcpy(to, open, sizeof open - 1);
-    to = copy_short(to + sizeof open - 1, text, n);
+    to += sizeof open - 1;
+    to += text(v, to);
     memcpy(to, middle, sizeof middle - 1);
     to = copy_short(to + sizeof middle - 1, currency, code);
     *to++ = '"';
@@ -281,14 +284,12 @@ static void put_amount(struct jw *w, struct jw_name name, const char *text, size
 
 void jw_put_money(struct jw *w, struct jw_name name, int64_t minor, const char *currency)
 {
-    char text[MONEY_TEXT_MAX];
-    put_amount(w, name, text, money_text(minor, text), currency);
+    put_amount(w, name, minor, money_text, currency);
 }
 
 void jw_put_price(struct jw *w, struct jw_name name, int64_t micros, const char *currency)
 {
-    char text[MONEY_TEXT_MAX];
-    put_amount(w, name, text, money_price_text(micros, text), currency);
+    put_amount(w, name, micros, money_price_text, currency);
 }
 
 void jw_put_date(struct jw *w, struct jw_name name, date_t d)
