@@ -243,7 +243,8 @@ Test(relaxations, random_requests_cost_what_was_foretold, .timeout = 300)
 /* The requests of the bench, which nobody chose: all of them. */
 Test(relaxations, requests_nobody_chose_cost_what_was_foretold, .timeout = 300)
 {
-    static const char *const met[] = {"later_deadline", "more_budget", "card_up", "provider", "city", "desensitise"};
+    static const char *const met[] = {"later_deadline", "more_budget",     "card_up",   "provider",  "city",
+                                      "desensitise",    "without_serving", "precision", "max_nodes", "weight_bits"};
     static char line[65536];
     struct tally t = {0};
     int n = 0;
