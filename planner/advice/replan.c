@@ -175,7 +175,7 @@ int replan_foreseen(const struct build *b, const struct replan_ask *ask)
     for (int k = 0; k < KIND_COUNT; k++)
         if (ask->kinds & 1u << k)
             effort += (limits ? b->kind_work[k] / AT_HAND : b->kind_work[k]) + effort_of_options(OPTIONS) +
-                      (same ? 0 : effort_of_search(b->kind_searched[k]) / (ask->lean ? 2 : 1));
+                      (same ? 0 : effort_of_search(b->kind_searched[k]) / (ask->lean ? 3 : 1));
     return effort;
 }
 
