@@ -73,7 +73,8 @@ static int attempt_one(struct relaxing *s, const struct attempt *a, enum option_
     *w = *s->b->workload;
     if (!a->apply(&c))
         return c.failed ? err_set(s->err, ERR_NOMEM, "no room to plan again") : 0;
-    if (relaxing_plan(s, w, 1u << kind, found) != 0)
+    const bool same = replan_same_physics(s->b, w);
+    if ((same ? relaxing_plan : relaxing_look)(s, w, 1u << kind, found) != 0)
         return -1;
     const struct relaxed *f = &found[kind];
     if (!f->feasible || f->cheapest.total > most || (a->fp8 && !(f->cheapest.gpu->fp8_tflops > 0)))

@@ -77,12 +77,25 @@ static void take(struct relaxed *r, const struct draft *d)
         r->confident_days = o->finish.confident_days;
 }
 
+static int effort_left(const struct relaxing *s)
+{
+    return s->effort_most - effort_of_plan(s->b, s->b->n_searched);
+}
+
+/* Beside a feasible plan what asks all of the physics again is planned as widely where that takes no more than half of
+ * what is left. */
+static bool as_widely(const struct relaxing *s, const struct workload *w, unsigned kinds)
+{
+    const struct replan_ask ask = {.workload = w, .kinds = kinds};
+    return !s->lean || replan_same_physics(s->b, w) || replan_foreseen(s->b, &ask) <= effort_left(s) / 2;
+}
+
 static int plan_again(struct relaxing *s, const struct workload *w, unsigned kinds, bool lean,
                       struct relaxed ret[KIND_COUNT])
 {
     struct replan_ask ask = {.workload = w, .kinds = kinds, .lean = lean};
     struct replan r;
-    const int left = s->effort_most - effort_of_plan(s->b, s->b->n_searched), foreseen = replan_foreseen(s->b, &ask);
+    const int left = effort_left(s), foreseen = replan_foreseen(s->b, &ask);
     for (int k = 0; k < KIND_COUNT; k++)
         ret[k] = (struct relaxed){.unplanned = foreseen > left};
     if (foreseen > left)
@@ -101,7 +114,7 @@ static int plan_again(struct relaxing *s, const struct workload *w, unsigned kin
 
 int relaxing_plan(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
 {
-    return plan_again(s, w, kinds, s->lean && !replan_same_physics(s->b, w), ret);
+    return plan_again(s, w, kinds, !as_widely(s, w, kinds), ret);
 }
 
 int relaxing_look(struct relaxing *s, const struct workload *w, unsigned kinds, struct relaxed ret[KIND_COUNT])
