@@ -240,18 +240,22 @@ Test(relaxations, random_requests_cost_what_was_foretold, .timeout = 300)
     tell(&t);
 }
 
-/* The requests of the bench, which nobody chose: all of them. */
+/* The requests of the bench, which nobody chose: every second, or all of them. */
 Test(relaxations, requests_nobody_chose_cost_what_was_foretold, .timeout = 300)
 {
     static const char *const met[] = {"later_deadline", "more_budget",     "card_up",   "provider",  "city",
                                       "desensitise",    "without_serving", "precision", "max_nodes", "weight_bits"};
     static char line[65536];
     struct tally t = {0};
-    int n = 0;
+    int n = 0, asked = 0;
+    const int step = getenv("RELAXATIONS") ? 1 : 2;
     FILE *f = fopen("tests/bench/requests.jsonl", "rb");
     cr_assert_not_null(f);
     for (; fgets(line, sizeof line, f) != NULL; n++) {
         char name[60];
+        if (n % step != 0)
+            continue;
+        asked++;
         json_t *request = json_loads(line, 0, NULL);
         cr_assert_not_null(request, "line %d", n + 1);
         snprintf(name, sizeof name, "tests/bench/requests.jsonl:%d", n + 1);
@@ -259,9 +263,9 @@ Test(relaxations, requests_nobody_chose_cost_what_was_foretold, .timeout = 300)
         json_decref(request);
     }
     fclose(f);
-    cr_expect_geq(n, 60);
-    cr_expect_gt(t.exact, n / 2);
-    cr_expect_gt(t.least, n / 10);
+    cr_expect_geq(asked, 60);
+    cr_expect_gt(t.exact, asked / 2);
+    cr_expect_gt(t.least, asked / 10);
     for (size_t i = 0; i < sizeof met / sizeof *met; i++)
         cr_expect_not_null(strstr(t.codes, met[i]), "no %s among%s", met[i], t.codes);
     tell(&t);
