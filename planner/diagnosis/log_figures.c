@@ -77,11 +77,14 @@ static double rate_before(const char *line, const char *const *units, size_t n)
                 continue;
             while (end > line && text_is_blank(end[-1]))
                 end--;
+            double factor = 1; /* "8.4k tok/s" */
+            if (end > line + 1 && text_is_digit(end[-2]) && (end[-1] == 'k' || end[-1] == 'm'))
+                factor = *--end == 'k' ? 1e3 : 1e6;
             for (start = end; start > line && (text_is_digit(start[-1]) || strchr(".,", start[-1]) != NULL);)
                 start--;
             double v;
             if (end > start && text_number(&start, &v) && start == end && v > 0)
-                return v;
+                return v * factor;
         }
     return NAN;
 }

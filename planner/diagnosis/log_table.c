@@ -42,7 +42,17 @@ static const char *first_cell(const char *line, char separator)
 /* The key a column's name means: also behind the run's and the group's name ("run-1 - perf/step_time"). */
 static int key_of(const char *cell, size_t n, double *ret_unit_s)
 {
+    static const char *const bare[] = {"time", "耗时", "duration"}; /* "time(s)": with a unit it is no time of day */
     int key = log_key_named(cell, n, ret_unit_s);
+    for (size_t i = 0; i < sizeof bare / sizeof *bare && key < 0; i++) {
+        size_t width = strlen(bare[i]), at = width;
+        if (n <= width || strncmp(cell, bare[i], width) != 0)
+            continue;
+        at += strspn(cell + at, " ([_");
+        *ret_unit_s = at > width && at < n ? log_unit_at(cell + at) : 0;
+        if (*ret_unit_s > 0)
+            return log_key_named("iteration_time", strlen("iteration_time"), &(double){0});
+    }
     for (size_t i = n; i > 0 && key < 0; i--)
         if (cell[i - 1] == '/' || (i > 2 && strncmp(cell + i - 3, " - ", 3) == 0))
             return log_key_named(cell + i, n - i, ret_unit_s);
@@ -72,8 +82,8 @@ static void take_stamp_name(const char *cell, size_t n, int column, int *stamp, 
 static bool take_heading(struct log *l, const char *line)
 {
     int stamp = -1;
-    char separator = separator_of(line);
-    const char *p = separator != '\0' ? first_cell(line, separator) : NULL, *cell;
+    char separator = separator_of(line) != '\0' ? separator_of(line) : '\n'; /* one column alone */
+    const char *p = first_cell(line, separator), *cell;
     struct log_table found = {.key = -1, .step_column = -1, .separator = separator};
     size_t n;
     while (found.columns < COLUMNS_MAX && next_cell(&p, separator, &cell, &n)) {
@@ -94,7 +104,7 @@ static bool take_heading(struct log *l, const char *line)
         found.column = stamp;
         found.unit_s = 1;
     }
-    if ((found.key < 0 && !stamped) || found.columns < 2)
+    if (found.key < 0 && !stamped)
         return false;
     l->table = found;
     return true;

@@ -115,6 +115,13 @@ static const struct key {
     {"iter", NUMBERED, S, NULL, PROSE},
     {"iteration", NUMBERED, S, NULL, PROSE},
     {"第", NUMBERED, S, NULL, PROSE},
+    {"total", AFTER_UNIT, S, "fwd", EXACT},
+    {"total", AFTER_UNIT, S, "forward", EXACT},
+    {"total_time", AFTER_UNIT, S, NULL, PROSE},
+    {"time used", AFTER_UNIT, S, NULL, PROSE},
+    {"cost_time", AFTER, S, "step", PROSE},
+    {"cost", AFTER_UNIT, S, "step", PROSE},
+    {"sec)", BEFORE, S, "loss", PROSE},
     {"took", AFTER_UNIT, S, "step", PROSE},
     {"took", AFTER_UNIT, S, "iter", PROSE},
     {"elapsed", AFTER_UNIT, S, "step", PROSE},
@@ -304,7 +311,11 @@ static double value_before(const struct key *k, const char *line, const char *wo
     while (start > line && (text_is_digit(start[-1]) || start[-1] == '.'))
         start--;
     double v;
-    if (text_is_alnum(word[strlen(k->word)])) /* "s/it" is no beginning of "s/iter" */
+    const char *named = start;
+    while (named > line && text_is_blank(named[-1]))
+        named--;
+    bool part = strcmp(k->word, "ms") == 0 && named > line && text_is_alnum(named[-1]); /* "fwd 120.1 ms" */
+    if (part || text_is_alnum(word[strlen(k->word)])) /* "s/it" is no beginning of "s/iter" */
         return NAN;
     if (start == end || (start > line && text_is_alnum(start[-1])) || !text_number(&start, &v) || start != end)
         return NAN;
