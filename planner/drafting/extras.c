@@ -90,16 +90,19 @@ static double storage_need_gb(const struct build *b, struct draft *d)
     return need;
 }
 
-/* The cheapest shared storage this provider prices by the GB and month; parallel file systems first for clusters. */
-static const struct storage *cheapest_storage(struct build *b, const struct provider *at, bool want_parallel,
+/* The cheapest shared storage this provider prices by the GB and month. read_by: nodes that read their data from it; a
+ * parallel file system comes first for several, and nobody trains from an object store. */
+static const struct storage *cheapest_storage(struct build *b, const struct provider *at, int read_by,
                                               const struct price **ret_price, int64_t *ret_micros)
 {
+    const bool want_parallel = read_by > 1;
     const struct storage *best = NULL;
     for (size_t i = 0; i < b->catalog->n_storages; i++) {
         const struct storage *s = &b->catalog->storages[i];
         const struct price *price;
         int64_t micros;
-        if (s->local || extras_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
+        if (s->local || (read_by > 0 && strcmp(s->system, "object") == 0) ||
+            extras_price(b, SUBJECT_STORAGE, s->id, at, UNIT_GB_MONTH, &price, &micros) != 0)
             continue;
         bool better = best == NULL || (want_parallel && s->parallel && !best->parallel) ||
                       ((!want_parallel || s->parallel == best->parallel) && micros < *ret_micros);
@@ -124,8 +127,9 @@ static int add_storage(struct build *b, struct draft *d, const struct draft_grou
         note_num(note_num(note_add(&d->reasons, "nvme_holds"), "need_gb", need), "nvme_gb", sku->nvme_gb);
         return 0;
     }
-    bool cached = sku->nvme_gb >= b->training.dataset_gb && b->training.dataset_gb > 0;
-    const struct storage *s = cheapest_storage(b, sku->provider, g->units > 1 && !cached, &price, &micros);
+    const bool data = b->training.dataset_gb > 0, cached = data && sku->nvme_gb >= b->training.dataset_gb;
+    const int read_by = cached ? 0 : g->units > 1 ? g->units : data ? 1 : 0;
+    const struct storage *s = cheapest_storage(b, sku->provider, read_by, &price, &micros);
     if (s == NULL) {
         note_num(note_add(&d->warnings, "storage_unpriced"), "need_gb", need);
         return 0;

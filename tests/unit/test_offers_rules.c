@@ -24,7 +24,8 @@
     ",service_6,test,2026-11,high\n"
 #define STORAGES                                                                                                       \
     "id,name_zh,name_en,system,parallel,local,read_gb_s,write_gb_s,note,source,source_date\n"                          \
-    "nas,NAS,NAS,nfs,no,no,1.5,1,,test,2026-11\nlustre,Lustre,Lustre,lustre,yes,no,20,10,,test,2026-11\n"
+    "nas,NAS,NAS,nfs,no,no,1.5,1,,test,2026-11\nlustre,Lustre,Lustre,lustre,yes,no,20,10,,test,2026-11\n"              \
+    "object,OSS,OSS,object,no,no,3,2,,test,2026-11\n"
 
 static const char *skus = SKU("30720", "ib"); /* a test may say otherwise before it makes its market */
 static struct catalog *catalog;
@@ -779,6 +780,7 @@ Test(rules, overrides_are_bounded_and_named)
 }
 
 #define NAS "n,storage,,nas,idc,monthly,1,CNY,gb_month,0.30,no,," TODAY
+#define OBJECT "o,storage,,object,idc,monthly,1,CNY,gb_month,0.08,no,," TODAY
 #define LUSTRE "l,storage,,lustre,idc,monthly,1,CNY,gb_month,1.00,no,," TODAY
 
 Test(rules, storage_bound)
@@ -790,6 +792,8 @@ Test(rules, storage_bound)
         {SKU("30720", "ib"), PRICES HOURLY("100") NAS LUSTRE, "nas", "node_cache", NULL}, /* cached on every node */
         {SKU("0", "ib"), PRICES HOURLY("100") NAS LUSTRE, "lustre", NULL, NULL},          /* a parallel file system */
         {SKU("0", "ib"), PRICES HOURLY("100") NAS, "nas", NULL, "storage_bound"},         /* NFS for many nodes */
+        {SKU("0", "ib"), PRICES HOURLY("100") OBJECT NAS, "nas", NULL, "storage_bound"},  /* not from an object store */
+        {SKU("30720", "ib"), PRICES HOURLY("100") OBJECT NAS, "object", "node_cache", NULL}, /* checkpoints only */
         {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "storage_unpriced"},
         /* what nobody prices is never told as included, nor left out in silence */
         {SKU("0", "ib"), PRICES HOURLY("100"), NULL, NULL, "fabric_unpriced"},
