@@ -37,7 +37,7 @@ struct sizing_entry {
     bool refused; /* this card cannot serve it at all (no such precision) */
     struct serving_kept *kept;
     struct serving_sizing sizing;
-    const struct sizing_entry *next;
+    const struct sizing_entry *next_of_load, *next_of_machine; /* newest first */
 };
 
 /* What a supplier's tier adds to the work (quality.h). */

@@ -9,10 +9,33 @@ const struct model *build_served_model(const struct build *b)
     return w->serving.stated && w->serving.own_model ? &w->serving.model : &w->model;
 }
 
+enum { LOADS = 256, MACHINES = 64 };
+
 struct sizing_store {
-    const struct sizing_entry *first; /* newest first */
-    struct arena *arena;              /* of the plan whose store it is: it outlives the plans made of it */
+    const struct sizing_entry *of_load[LOADS];       /* by machine and how much there is to carry */
+    const struct sizing_entry *of_machine[MACHINES]; /* those that keep what a replica carries */
+    struct arena *arena; /* of the plan whose store it is: it outlives the plans made of it */
 };
+
+static size_t machine_number(const struct build *b, const struct sku *sku)
+{
+    return ((size_t)(sku->gpu - b->catalog->gpus) * 31 + (size_t)sku->gpus_per_node) % MACHINES;
+}
+
+static uint64_t mixed(uint64_t hash, double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return (hash ^ bits) * 0x9E3779B97F4A7C15u;
+}
+
+static size_t load_number(const struct build *b, const struct sku *sku, const struct serving *load)
+{
+    uint64_t hash = mixed((uint64_t)(sku->gpu - b->catalog->gpus), sku->gpus_per_node);
+    hash = mixed(mixed(mixed(hash, load->requests_per_s), load->users), load->concurrency);
+    hash = mixed(mixed(hash, load->weight_bits), load->peak_factor);
+    return (size_t)(hash >> 32) % LOADS;
+}
 
 static struct sizing_store *store_of(struct build *b)
 {
@@ -48,11 +71,10 @@ static bool same_load(const struct serving *a, const struct serving *b)
 }
 
 /* What one replica carries does not depend on how much there is to carry, nor on when. */
-static struct serving_kept *kept_for(const struct sizing_store *store, const struct sku *sku,
-                                     const struct serving *load)
+static struct serving_kept *kept_for(const struct sizing_entry *head, const struct sku *sku, const struct serving *load)
 {
-    for (const struct sizing_entry *e = store->first; e != NULL; e = e->next) {
-        if (e->kept == NULL || !is_machine(e, sku))
+    for (const struct sizing_entry *e = head; e != NULL; e = e->next_of_machine) {
+        if (!is_machine(e, sku))
             continue;
         struct serving s = *load;
         s.requests_per_s = e->load.requests_per_s;
@@ -81,7 +103,9 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
                                              .utilisation_target = b->a.serving_utilisation_target};
     struct sizing_store *store = store_of(b);
     const struct serving s = timeless(load);
-    for (const struct sizing_entry *e = store != NULL ? store->first : NULL; e != NULL; e = e->next)
+    const struct sizing_entry **of_load = store != NULL ? &store->of_load[load_number(b, sku, &s)] : NULL;
+    const struct sizing_entry **of_machine = store != NULL ? &store->of_machine[machine_number(b, sku)] : NULL;
+    for (const struct sizing_entry *e = store != NULL ? *of_load : NULL; e != NULL; e = e->next_of_load)
         if (is_machine(e, sku) && same_load(&e->load, &s)) {
             if (!e->refused)
                 *ret = e->sizing;
@@ -90,7 +114,7 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     struct sizing_entry *e = store != NULL ? arena_alloc(store->arena, sizeof *e) : NULL;
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
-    e->kept = kept_for(store, sku, &s);
+    e->kept = kept_for(*of_machine, sku, &s);
     b->n_sized++;
     e->refused = serving_size_keeping(b->serving_k, &q, store->arena, b->serves ? &e->kept : NULL, ret, err) != 0;
     if (e->refused && err->code == ERR_NOMEM)
@@ -102,8 +126,12 @@ int build_sizing(struct build *b, const struct sku *sku, const struct serving *l
     e->load = s;
     if (!e->refused)
         e->sizing = *ret;
-    e->next = store->first;
-    store->first = e;
+    e->next_of_load = *of_load;
+    *of_load = e;
+    if (e->kept != NULL) {
+        e->next_of_machine = *of_machine;
+        *of_machine = e;
+    }
     return e->refused;
 }
 
