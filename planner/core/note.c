@@ -19,6 +19,8 @@ static struct note *scratch(void)
 
 struct note *note_add(struct note_list *l, const char *code)
 {
+    if (l->unread)
+        return NULL;
     struct note *n = arena_push(l->arena, l);
     if (n == NULL)
         n = scratch();
@@ -42,12 +44,20 @@ const struct note *note_find(const struct note_list *l, const char *code)
     return NULL;
 }
 
+/* Where the arguments of no note go. */
+static struct note_arg *unsaid(void)
+{
+    return scratch()->args;
+}
+
 /* The argument of this name (said again on a note found by note_add_once), a fresh one, or the last when full. */
 static struct note_arg *argument(struct note *n, const char *name, enum note_arg_kind kind)
 {
     struct note_arg *arg = NULL;
+    if (n == NULL)
+        return unsaid();
     for (unsigned i = 0; i < n->n_args && arg == NULL; i++)
-        if (strcmp(n->args[i].name, name) == 0)
+        if (n->args[i].name[0] == name[0] && strcmp(n->args[i].name, name) == 0)
             arg = &n->args[i];
     if (arg == NULL)
         arg = &n->args[n->n_args < NOTE_ARGS_MAX ? n->n_args++ : NOTE_ARGS_MAX - 1];

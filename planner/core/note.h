@@ -7,6 +7,7 @@
 #ifndef SUANPAN_PLANNER_CORE_NOTE_H
 #define SUANPAN_PLANNER_CORE_NOTE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,17 +40,19 @@ struct note_list {
     struct arena *arena;
     struct note *items;
     size_t n, cap;
+    bool unread; /* nobody will ever read it: nothing is written */
 };
 
 void note_list_init(struct note_list *l, struct arena *arena);
 
-/* Appends; returns the note to hang arguments on. On a full arena returns a scratch note that is thrown away. */
+/* Appends; returns the note to hang arguments on. On a full arena returns a scratch note that is thrown away; NULL
+ * where nobody reads the list. */
 struct note *note_add(struct note_list *l, const char *code);
 /* As note_add, but only once per code. */
 struct note *note_add_once(struct note_list *l, const char *code);
 const struct note *note_find(const struct note_list *l, const char *code);
 
-/* Each returns its note, so that calls can be chained. `name` must be static. */
+/* Each returns its note, so that calls can be chained; of NULL nothing is said. `name` must be static. */
 struct note *note_num(struct note *n, const char *name, double value);
 struct note *note_text(struct note *n, const char *name, const char *value);
 struct note *note_money(struct note *n, const char *name, int64_t minor);

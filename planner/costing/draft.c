@@ -14,6 +14,11 @@ void draft_start(struct draft *d, enum option_kind kind, struct arena *arena)
     note_list_init(&d->warnings, arena);
 }
 
+void draft_hush(struct draft *d)
+{
+    d->reasons.unread = d->warnings.unread = true;
+}
+
 int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units)
 {
     if (d->n_groups == DRAFT_GROUPS_MAX)
@@ -29,6 +34,7 @@ struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int gr
     struct draft_step *s = &d->steps[d->n_steps++];
     *s = (struct draft_step){.phase = phase, .group = group, .units = units, .hours = hours, .hours_per_day = 24};
     s->reasons.arena = d->reasons.arena;
+    s->reasons.unread = d->reasons.unread;
     return s;
 }
 

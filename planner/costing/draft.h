@@ -123,6 +123,9 @@ struct reckoning {
 /* Empty, of this kind; lists grow in the arena. */
 void draft_start(struct draft *d, enum option_kind kind, struct arena *arena);
 
+/* Nobody will read what is said of this draft: it is only reckoned. */
+void draft_hush(struct draft *d);
+
 /* Each appends one part and answers where it is. draft_add_group: its number, or -1; the others NULL: no room. */
 int draft_add_group(struct draft *d, const struct offer *offer, const char *role, bool by_card, int cards, int units);
 struct draft_step *draft_add_step(struct draft *d, enum phase_code phase, int group, int units, double hours);

@@ -42,7 +42,9 @@ static int make_room(struct build *b, struct err *err)
     b->readings = arena_alloc(b->arena, training_readings_size());
     if (b->day.room == NULL)
         b->day.room = arena_room(b->arena, 1, costing_room_size());
-    return b->readings == NULL || b->day.room == NULL ? err_set(err, ERR_NOMEM, "no room for what is kept between offers") : 0;
+    return b->readings == NULL || b->day.room == NULL
+               ? err_set(err, ERR_NOMEM, "no room for what is kept between offers")
+               : 0;
 }
 
 static int bind_constants(struct build *b, struct err *err)
@@ -65,16 +67,21 @@ static int bind_constants(struct build *b, struct err *err)
     return 0;
 }
 
+static double quantised_bytes(const struct build *b)
+{
+    const struct param *p = param_find(&b->params, "train.quant_bytes");
+    return p != NULL ? p->value : 0;
+}
+
 double build_state_bytes(const struct build *b)
 {
     const double params = b->workload->model.params;
-    const struct param *quantised = param_find(&b->params, "train.quant_bytes");
     switch (b->training.method) {
     case METHOD_LORA:
     case METHOD_EMBEDDING:
         return 2 * params;
     case METHOD_QLORA:
-        return (quantised != NULL ? quantised->value : 0) * params;
+        return quantised_bytes(b) * params;
     case METHOD_CUSTOM:
         return b->training.state_gb * 1e9;
     case METHOD_UNSTATED:
@@ -173,6 +180,8 @@ int build_init_like(const struct build *from, struct build *b, const struct plan
     start(b, q, arena);
     b->day.room = from->day.room;
     b->params = from->params;
+    memcpy(b->qualities, from->qualities, sizeof b->qualities);
+    b->n_qualities = from->n_qualities;
     b->a = from->a;
     b->training_k = from->training_k;
     b->serving_k = from->serving_k;
@@ -222,17 +231,16 @@ void build_draft_start(struct build *b, struct draft *d, enum option_kind kind)
     draft_start(d, kind, b->arena);
     d->reserve = &b->reserve;
     d->deadline_day = b->deadline_day;
+    if (b->order_only)
+        draft_hush(d);
 }
 
 void build_draft_restart(struct build *b, struct draft *d, enum option_kind kind)
 {
-    const struct note_list reasons = d->reasons, warnings = d->warnings;
+    const bool hushed = d->reasons.unread;
     build_draft_start(b, d, kind);
-    if (reasons.arena == NULL)
-        return;
-    d->reasons = reasons;
-    d->warnings = warnings;
-    d->reasons.n = d->warnings.n = 0;
+    if (hushed)
+        draft_hush(d);
 }
 
 struct draft *build_draft_new(struct build *b, enum option_kind kind)

@@ -112,7 +112,7 @@ struct build {
     int n_weighed;             /* of the drafts reckoned, cuts of a hybrid: they are larger */
     int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
-    size_t n_alternatives; /* of `alternatives` */
+    size_t n_alternatives;      /* of `alternatives` */
     struct option_list drafted; /* what its kinds drafted, before any was left out; a re-plan's: of its plan */
     unsigned kinds_alike;       /* a re-plan's: kinds whose drafts are those of its plan, as a mask */
     struct note_list refusals[KIND_COUNT];
@@ -121,10 +121,10 @@ struct build {
     int n_qualities;
     struct day_cost day_costs[DAY_COSTS];
     struct unit_price *unit_prices; /* UNIT_PRICES of them, shared with plans made of it; NULL = none asked yet */
-    struct batch_memory *batches; /* how fast machines work off what can wait (reserve/batch.h), shared likewise */
-    struct sizing_store *sizings; /* of all loads of this model, shared with plans made of it */
-    int searched_most;            /* a re-plan's: build_searched at which it takes no further card; 0 = no bound */
-    bool cut_short;               /* by that bound: what it finds can be had, a full plan may find better */
+    struct batch_memory *batches;   /* how fast machines work off what can wait (reserve/batch.h), shared likewise */
+    struct sizing_store *sizings;   /* of all loads of this model, shared with plans made of it */
+    int searched_most;              /* a re-plan's: build_searched at which it takes no further card; 0 = no bound */
+    bool cut_short;                 /* by that bound: what it finds can be had, a full plan may find better */
     int kind_work[KIND_COUNT], kind_searched[KIND_COUNT]; /* what each kind took to draft (advice/effort.h), but for its
                                                            * physics, and what that searched */
     bool lean;                                            /* a re-plan inside a plan: fewer candidates, no take-away */
@@ -211,7 +211,7 @@ double build_state_bytes(const struct build *b);
 
 /* An empty draft that pays for the plan's reserve: in place, or in the arena (NULL: no memory). */
 void build_draft_start(struct build *b, struct draft *d, enum option_kind kind);
-/* The same on a draft that may have been started before: the storage of its notes is used again. */
+/* The same on a draft that may have been started before: where nobody reads what is said of it, nobody does now. */
 void build_draft_restart(struct build *b, struct draft *d, enum option_kind kind);
 struct draft *build_draft_new(struct build *b, enum option_kind kind);
 

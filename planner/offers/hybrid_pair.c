@@ -259,6 +259,7 @@ int hybrid_pair_add(struct build *b, const struct hybrid_pair *p, const struct h
     const bool again = before != NULL && are_machines(home, &before->home) && are_machines(cloud, &before->cloud);
     if (!scratch)
         return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
+    draft_hush(scratch);
     if (again) {
         memcpy(f.cuts, before->cuts, sizeof f.cuts);
         memcpy(f.services, before->services, sizeof f.services);
@@ -297,6 +298,7 @@ int hybrid_pair_again(struct build *b, const struct hybrid_found *found, bool mo
     struct draft *scratch = build_draft_new(b, KIND_HYBRID_CLOUD);
     if (!scratch || !take_ends_again(b, &f.home) || !take_ends_again(b, &f.cloud))
         return err_set(err, ERR_NOMEM, "hybrid drafts do not fit");
+    draft_hush(scratch);
     const int tried = moved ? weigh_pairings(b, &f, true, scratch) : 0;
     return add_best(b, &f, tried < 0 ? -1 : 0, out, err);
 }

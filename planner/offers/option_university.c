@@ -180,6 +180,7 @@ static int add(struct search *s, const struct candidate *tried)
     struct build *b = s->b;
     struct candidate c = *tried;
     struct reckoning r;
+    draft_hush(&s->scratch);
     build_draft_restart(b, &s->scratch, KIND_UNIVERSITY_TIME);
     if (fill(s, &c, false, &s->scratch) != 0)
         return parts_failed(s);

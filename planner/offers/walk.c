@@ -87,6 +87,7 @@ int walk_cards(struct walk *w, const struct walk_rules *r)
     struct build *b = w->b;
     struct way y = {.rules = r, .before = recall_of(b, w->kind)};
     const int physics = b->n_physics;
+    draft_hush(&w->scratch);
     if (candidate_list_init(b, &w->list) != 0)
         return err_set(w->err, ERR_NOMEM, "no room for candidates");
     if (y.before != NULL)

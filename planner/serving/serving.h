@@ -37,9 +37,9 @@ struct serving_sizing_request {
 
 struct serving_sizing {
     bool feasible;
-    struct note why_not;  /* when !feasible: memory, ttft, tpot... */
+    struct note why_not;   /* when !feasible: memory, ttft, tpot... */
     int replicas_measured; /* layouts of one that fit the machine: what the sizing cost */
-    struct layout layout; /* of one replica */
+    struct layout layout;  /* of one replica */
     int gpus_per_replica;
     int replicas_per_gpu;                         /* > 1: several small replicas share one card */
     int replicas, replicas_low, replicas_high;    /* spare included */
@@ -47,7 +47,7 @@ struct serving_sizing {
     int gpus_mean, gpus_mean_low, gpus_mean_high; /* the same outside the peak, at the mean load */
     double utilisation;                           /* expected share of capacity used at the mean load */
     double peak_requests_per_s, mean_requests_per_s;
-    double wait_probability, mean_wait_ms; /* Erlang-C at peak */
+    double servers, offered, service_s; /* of the queue at peak: what erlang_wait takes */
     double ttft_ms, tpot_ms;
     struct estimate at_peak; /* one replica at its operating point */
 };

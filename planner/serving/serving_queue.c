@@ -33,14 +33,11 @@ double erlang_c(double servers, double offered)
     return servers * b / (servers - offered * (1 - b));
 }
 
-double erlang_wait_of(double waits, double servers, double offered, double service)
-{
-    return offered >= servers ? INFINITY : waits * service / (servers - offered);
-}
-
 double erlang_wait(double servers, double offered, double service)
 {
-    return erlang_wait_of(erlang_c(servers, offered), servers, offered, service);
+    if (offered >= servers)
+        return INFINITY;
+    return erlang_c(servers, offered) * service / (servers - offered);
 }
 
 /* 1/B is the sum of s/a, s(s-1)/a^2, ... with 1 before it, and C = s / ((s-a)/B + a): the first few terms are enough to

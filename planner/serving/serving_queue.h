@@ -8,8 +8,6 @@
 double erlang_c(double servers, double offered);
 /* Mean wait in the unit of `service`; INFINITY where offered >= servers. */
 double erlang_wait(double servers, double offered, double service);
-/* The same where erlang_c is known. */
-double erlang_wait_of(double waits, double servers, double offered, double service);
 /* erlang_wait(...) <= most, which is mostly clear long before every server has been counted. */
 bool erlang_wait_within(double servers, double offered, double service, double most);
 

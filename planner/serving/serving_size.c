@@ -10,7 +10,6 @@
 
 #include "planner/serving/serving_fleet.h"
 #include "planner/serving/serving_layout.h"
-#include "planner/serving/serving_queue.h"
 
 #define GB 1e9
 #define MAX_CANDIDATES 20
@@ -173,9 +172,9 @@ static void fill(const struct serving_constants *k, const struct serving_sizing_
     ret->peak_requests_per_s = rate;
     ret->mean_requests_per_s = d->rate > 0 ? d->rate : mean;
     ret->utilisation = ret->mean_requests_per_s / (z->at.rate * (z->copies > 1 ? ret->gpus : ret->replicas));
-    const double servers = z->fleet.replicas * z->at.batch, offered = rate * z->at.end_to_end;
-    ret->wait_probability = erlang_c(servers, offered);
-    ret->mean_wait_ms = erlang_wait_of(ret->wait_probability, servers, offered, z->at.end_to_end) * 1e3;
+    ret->servers = z->fleet.replicas * z->at.batch;
+    ret->offered = rate * z->at.end_to_end;
+    ret->service_s = z->at.end_to_end;
 }
 
 /* A stated concurrency below what a replica should hold. */
