@@ -52,18 +52,27 @@ static double step_hours(const struct assume *a, const struct draft *d, const st
     return days * s->hours_per_day;
 }
 
+static int64_t rounds(int64_t milli, int64_t granularity)
+{
+    return (milli + granularity - 1) / granularity;
+}
+
 static int place_step(const struct assume *a, const struct draft *d, int i, const struct what_if *w, int latest,
                       struct schedule *ret)
 {
     const struct draft_step *s = &d->steps[i];
-    int64_t granularity = granularity_of(d, s), billed = 0;
+    int64_t granularity = granularity_of(d, s), exact = 0, billed = 0;
     double hours = step_hours(a, d, s, w), day = fmin(24, s->hours_per_day > 0 ? s->hours_per_day : 24);
     if (!(hours >= 0) || hours / day > a->horizon_days)
         return -1;
-    if (hours > 0 && hours_to_milli(fmax(0, hours - 1e-9), granularity, &billed) != 0)
+    if (hours > 0 && hours_to_milli(fmax(0, hours - 1e-9), 1, &exact) != 0)
         return -1;
-    int64_t day_milli = llround(day * 1000);
-    int64_t days = billed > 0 ? (billed + day_milli - 1) / day_milli : 0;
+    /* How hours are billed moves no date: days are those of the work. Debugging starts anew each morning. */
+    const int64_t day_milli = llround(day * 1000), days = (exact + day_milli - 1) / day_milli;
+    const int64_t steps =
+        s->phase == PHASE_DEVELOP ? days * rounds(day_milli, granularity) : rounds(exact, granularity);
+    if (__builtin_mul_overflow(steps, granularity, &billed))
+        return -1;
     int start = s->beside > 0 ? ret->first_day[s->beside - 1] : latest + 1;
     start += (int)ceil(s->wait_days - 1e-9);
     if (start + days > (int64_t)a->horizon_days)

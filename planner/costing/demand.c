@@ -68,18 +68,21 @@ static int32_t spot_ends(const struct assume *a, const struct draft *d, const st
     return d->deadline_day == INT_MAX ? INT_MAX : d->deadline_day - (int)a->spot_last_mile_days + 1;
 }
 
-/* Whole days, and what is left on the last. */
+/* Equal days, and what is left on the last: less than a whole day, or more where the hours are billed by the day. */
 static void add_days(const struct assume *a, const struct schedule *s, int step, struct demand *q)
 {
     const struct draft_step *st = &q->draft->steps[step];
     const double per_day = fmin(24, st->hours_per_day > 0 ? st->hours_per_day : 24);
-    const int64_t day_milli = llround(per_day * 1000), whole = s->billed_milli[step] / day_milli;
     const int64_t first = s->first_day[step], end = s->last_day[step] + 1, mile = spot_ends(a, q->draft, st);
+    const int64_t billed = s->billed_milli[step];
+    if (end <= first)
+        return;
+    const int64_t day_milli = st->phase == PHASE_DEVELOP ? billed / (end - first) : llround(per_day * 1000);
+    const int64_t whole = billed == (end - first) * day_milli ? end - first : end - first - 1;
     const int64_t spot = mile <= first ? 0 : mile - first < whole ? mile - first : whole;
     add_run(q, first, spot, day_milli, step, true);
     add_run(q, first + spot, whole - spot, day_milli, step, false);
-    add_run(q, first + whole, end - first - whole, s->billed_milli[step] - whole * day_milli, step,
-            first + whole < mile);
+    add_run(q, first + whole, end - first - whole, billed - whole * day_milli, step, first + whole < mile);
 }
 
 int demand_start(const struct assume *a, const struct draft *d, const struct schedule *s, int group, struct demand *ret)

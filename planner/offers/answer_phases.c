@@ -33,7 +33,8 @@ static void answer_step(const struct build *b, const struct draft *d, const stru
     p->minor = shares->used[i];
     p->start_on = b->start + r->schedule.first_day[i];
     p->end_on = lasts ? b->start + r->schedule.last_day[i] : p->start_on;
-    p->hours = s->phase == PHASE_DEVELOP ? (double)r->schedule.billed_milli[i] / 1000 : s->hours;
+    const int days = r->schedule.last_day[i] - r->schedule.first_day[i] + 1;
+    p->hours = s->phase == PHASE_DEVELOP ? days * s->hours_per_day : s->hours;
     p->gpus = lasts ? g->cards * s->units : 0;
     p->reasons = s->reasons;
     p->has_gate = s->has_gate && lasts;

@@ -1076,6 +1076,43 @@ Test(golden, a_card_of_the_validation_is_one_of_the_cluster)
     test_catalog_free(c);
 }
 
+/* A machine whose hours are sold by the day costs a day for each day of debugging and for what is left of the run, and
+ * no date moves for it. */
+Test(golden, billing_granularity)
+{
+    static const char *const steps[] = {"1000", "24000"};
+    double days[2], hours[2];
+    for (size_t k = 0; k < 2; k++) {
+        char prices[512];
+        snprintf(prices, sizeof prices,
+                 "id,subject,sku_id,subject_id,provider_id,mode,term_months,currency,unit,price,granularity_milli_h,"
+                 "effective_from,observed_on,state,source,confidence\n"
+                 "p1,sku,node,,,hourly,,CNY,node_hour,100,%s,2026-11-01,2026-11-20,firm,test,high\n",
+                 steps[k]);
+        struct catalog *c = market_of(
+            SKU_COLUMNS
+            "node,idc,hefei,a100-sxm4-80g,8,no,1,nvswitch,,bare_metal,1024,128,15360,service_6,test,2026-11,high\n",
+            prices);
+        json_t *p = plan_on(c, "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\","
+                               "\"tokens\": 5e9}, \"serving\": {\"months\": 0}}");
+        const json_t *o = option_of(p, "single_machine"), *l;
+        cr_assert_not_null(o);
+        const double debugged = number_of(phase_of(o, "develop"), "hours") / 10, run = train_hours(o);
+        const double step = k == 0 ? 1 : 24;
+        size_t i;
+        days[k] = number_of(json_object_get(o, "finish"), "expected_days");
+        hours[k] = 0;
+        json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), i, l) hours[k] +=
+            number_of(l, "quantity");
+        cr_expect_float_eq(hours[k], 336 + debugged * ceil(10 / step) * step + ceil(run / step) * step, 1e-6,
+                           "%g h billed, %g days of debugging, %g h of run", hours[k], debugged, run);
+        json_decref(p);
+        test_catalog_free(c);
+    }
+    cr_expect_eq(days[0], days[1]);
+    cr_expect_gt(hours[1], hours[0]);
+}
+
 /* docs/plans.md, the worked example: to the fen, as a caller sees it. */
 Test(golden, worked_example)
 {
