@@ -41,8 +41,22 @@ static double section(const struct option *o, enum section s)
     return o->cost.net > 0 ? (double)o->cost.by_section[s] * (double)o->cost.total / (double)o->cost.net : 0;
 }
 
-static double work_of(const struct lever *l, const struct draft *d, double factor)
+/* Hours of a run with other faults, times what they are. */
+static double faults_of(const struct build *b, const struct lever *l, const struct draft *d, double factor)
 {
+    const char *tier = d->groups[d->train_group].offer->sku->provider->tier;
+    const int cards = shape_gpus(&d->shape);
+    if (d->estimate == NULL || !d->estimate->has_training)
+        return 1;
+    if (l->tier == NULL)
+        return build_faults_ratio(b, d->estimate, cards, factor);
+    return tier != NULL && strcmp(tier, l->tier) == 0 ? 1 + d->lost_share * (factor - 1) : 1;
+}
+
+static double work_of(const struct build *b, const struct lever *l, const struct draft *d, double factor)
+{
+    if (l->kind == LEVER_FAULTS)
+        return faults_of(b, l, d, factor);
     if (l->kind == LEVER_WORK || l->kind == LEVER_RUNS)
         return factor;
     if (l->kind == LEVER_SPEED && (l->gpu == NULL || d->shape.gpu == l->gpu))
@@ -68,6 +82,7 @@ static double more_cost(const struct build *b, const struct lever *l, const stru
     case LEVER_SPEED:
     case LEVER_DEADLINE:
     case LEVER_BUDGET:
+    case LEVER_FAULTS:
         break;
     }
     return 0;
@@ -100,7 +115,7 @@ static void read_all(const struct lever_model *m, const struct lever *l, double 
     double least = INFINITY, soonest = INFINITY;
     for (size_t i = 0; i < m->n; i++) {
         const struct lever_curve *c = &m->curves[i];
-        const double work = work_of(l, c->draft, factor);
+        const double work = work_of(m->b, l, c->draft, factor);
         r->total[i] = between(c->total, work) + more_cost(m->b, l, c->draft, factor);
         r->finish[i] = between(c->finish, work);
         r->in[i] = allowed(m, l, c, factor, r->total[i], r->finish[i]);
@@ -126,6 +141,19 @@ int lever_model_leader(const struct lever_model *m, const struct lever *l, doubl
     }
     *ret_margin = r.score[0] - second;
     return lead;
+}
+
+double lever_model_moves(const struct lever_model *m, const struct lever *l, double factor)
+{
+    struct reading r, now;
+    double most = 0;
+    read_all(m, l, factor, &r);
+    read_all(m, l, 1, &now);
+    for (size_t i = 0; i < m->n; i++) {
+        const double total = fabs(r.total[i] / now.total[i] - 1), finish = fabs(r.finish[i] / now.finish[i] - 1);
+        most = fmax(most, isnan(total) || isnan(finish) ? 1 : fmax(total, finish));
+    }
+    return most;
 }
 
 /* Is anything of this kind near what cost or time is measured by? Without it the scores of the others would move. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/money.h"
+#include "planner/drafting/quality.h"
 
 const double LEVER_REACH = 0.25;
 
@@ -124,6 +125,46 @@ static void add_service(struct lever_list *l)
         add(l, LEVER_MONTHS, "/workload/serving/months", "months", s->months)->expensive = true;
 }
 
+/* Faults that take so little of a run's hours decide nothing. */
+static const double FAULTS_LEAST = 0.002;
+
+static int cards_of(const struct draft *d)
+{
+    return shape_gpus(&d->shape);
+}
+
+static void add_tier(struct lever_list *l, const struct draft *d)
+{
+    const struct provider *p = d->groups[d->train_group].offer->sku->provider;
+    const struct quality *q = quality_of(l->b, p);
+    const double lost = q->failure_card_hours > 0
+                            ? q->failure_factor * (q->restart_hours + q->repair_hours) * cards_of(d) / q->failure_card_hours
+                            : 0;
+    if (p->tier == NULL || lost < FAULTS_LEAST)
+        return;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].kind == LEVER_FAULTS && l->items[i].tier != NULL && strcmp(l->items[i].tier, p->tier) == 0)
+            return;
+    const char *path = arena_printf(l->b->arena, "/workload/assumptions/tier_%s_failure_factor", p->tier);
+    add(l, LEVER_FAULTS, path, "ratio", q->failure_factor)->tier = p->tier;
+}
+
+/* How often machines fail: everywhere, and at the suppliers that lead. */
+static void add_faults(struct lever_list *l, const struct option_list *ranked)
+{
+    const struct param *between = param_find(&l->b->params, "train.failure_gpu_hours");
+    bool counts = false;
+    for (size_t i = 0; i < ranked->n && i < 2; i++) {
+        const struct estimate *e = ranked->items[i]->estimate;
+        if (!l->b->trains || e == NULL || !e->has_training)
+            continue;
+        counts |= build_faults_ratio(l->b, e, cards_of(ranked->items[i]), 1 - LEVER_REACH) > 1 + FAULTS_LEAST;
+        add_tier(l, ranked->items[i]);
+    }
+    if (counts && between != NULL)
+        add(l, LEVER_FAULTS, "/workload/assumptions/train.failure_gpu_hours", between->unit, between->value);
+}
+
 size_t levers_of(struct build *b, const struct option_list *ranked, struct lever *ret, size_t max)
 {
     struct lever_list l = {.b = b, .items = ret, .max = max};
@@ -137,6 +178,7 @@ size_t levers_of(struct build *b, const struct option_list *ranked, struct lever
         add(&l, LEVER_BUDGET, "/workload/constraints/budget", b->day.currency, (double)b->budget_minor / MONEY_MINOR);
     add_prices(&l, ranked);
     add_service(&l);
+    add_faults(&l, ranked);
     add_fabric(&l, ranked);
     add(&l, LEVER_EGRESS, "/workload/constraints/egress_gb", "GB", b->workload->constraints.egress_gb);
     return l.n;
@@ -178,6 +220,9 @@ void lever_apply(const struct build *b, const struct lever *l, double factor, st
         break;
     case LEVER_DEADLINE:
         w->constraints.deadline_on = b->start + (date_t)lround(l->now * factor) - 1;
+        break;
+    case LEVER_FAULTS:
+        ask->faults = (struct faults){l->tier, factor};
         break;
     case LEVER_BUDGET:
         w->constraints.budget_minor = llround((double)w->constraints.budget_minor * factor);

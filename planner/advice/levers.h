@@ -23,7 +23,8 @@ enum lever_kind {
     LEVER_MONTHS,
     LEVER_EGRESS,
     LEVER_DEADLINE,
-    LEVER_BUDGET
+    LEVER_BUDGET,
+    LEVER_FAULTS
 };
 
 struct lever {
@@ -33,6 +34,7 @@ struct lever {
     bool whole;             /* takes whole numbers only */
     bool inverse;           /* LEVER_SPEED: the figure is a time, not a rate */
     const struct gpu *gpu;  /* LEVER_SPEED: of this card alone; NULL = all */
+    const char *tier;       /* LEVER_FAULTS: of suppliers; NULL = the card-hours between two, wherever they are */
     struct reprice reprice; /* LEVER_PRICE; its factor is set by the walk */
     bool expensive;         /* a re-plan of it sizes the reserve again */
 };
@@ -68,6 +70,9 @@ bool lever_model_make(struct build *b, const struct option_list *ranked, struct 
 /* Who leads: the number of the option, -1 = nobody is feasible. *ret_margin: by how much of the score the first of all
  * (number 0) leads, below 0 where it does not. */
 int lever_model_leader(const struct lever_model *m, const struct lever *l, double factor, double *ret_margin);
+
+/* By what share it moves the costs and days of any option at most. */
+double lever_model_moves(const struct lever_model *m, const struct lever *l, double factor);
 
 /* The kinds that can lead there, or that cost and time are measured by; mask of 1 << enum option_kind. */
 unsigned lever_model_kinds(const struct lever_model *m, const struct lever *l, double factor);

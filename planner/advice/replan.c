@@ -94,7 +94,8 @@ static bool rest_is_same(const struct build *from, const struct replan_ask *ask)
     struct workload w = *ask->workload;
     if (!w.constraints.allow_spot) /* what is taken away must not be late */
         w.constraints.deadline_on = from->workload->constraints.deadline_on;
-    return !(ask->slowdown.by > 0 && ask->slowdown.gpu == NULL) && memcmp(from->workload, &w, sizeof w) == 0 &&
+    return !(ask->slowdown.by > 0 && ask->slowdown.gpu == NULL) && !(ask->faults.factor > 0 && ask->faults.tier == NULL) &&
+           memcmp(from->workload, &w, sizeof w) == 0 &&
            !reserve_moves(from, &ask->reprice);
 }
 
@@ -110,6 +111,7 @@ static bool looser_limits(const struct build *from, const struct replan_ask *ask
     const bool later = is->deadline_on > was->deadline_on, more = to->budget_minor > from->budget_minor;
     const bool same_date = is->deadline_on == was->deadline_on, same_sum = to->budget_minor == from->budget_minor;
     return memcmp(&w, from->workload, sizeof w) == 0 && !(ask->reprice.factor > 0) && !(ask->slowdown.by > 0) &&
+           !(ask->faults.factor > 0) &&
            (same_date || (later && was->deadline_on != DATE_NONE && !was->allow_spot)) &&
            (same_sum || (more && from->budget_minor > 0 && from->n_validate_cut == 0));
 }
@@ -128,6 +130,7 @@ static int take_over(const struct build *from, const struct replan_ask *ask, str
     to->points = from->points;
     to->day.reprice = ask->reprice;
     to->slowdown = ask->slowdown;
+    to->faults = ask->faults;
     leave_out(from, ask->kinds, to);
     const bool same = same_physics(from->workload, ask->workload, &work), looser = looser_limits(from, ask, to);
     if (same)

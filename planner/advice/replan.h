@@ -16,6 +16,7 @@ struct replan_ask {
     int search_most;          /* effort for physics: no further card is taken beyond it; 0 = no bound */
     struct reprice reprice;   /* factor 0 = none */
     struct slowdown slowdown; /* by 0 = none */
+    struct faults faults;     /* factor 0 = none */
 };
 
 struct replan {

@@ -192,6 +192,20 @@ static void look_ahead(const struct sweep *s, struct walk *w)
             w->foreseen = step;
 }
 
+/* A share of costs and days that no order turns on. */
+static const double NOTHING = 0.003;
+
+/* An input that is next to nothing in every bill and calendar, where somebody leads clearly. */
+static bool moves_nothing(const struct sweep *s, const struct walk *w)
+{
+    double margin;
+    const enum lever_kind k = w->lever->kind;
+    if (w->foreseen > 0 || (k != LEVER_EGRESS && k != LEVER_FAULTS))
+        return false;
+    const double moves = lever_model_moves(&s->model, w->lever, factor_at(w, w->n));
+    return moves < NOTHING && lever_model_leader(&s->model, w->lever, 1, &margin) == 0 && margin > NOTHING;
+}
+
 static void add_walks(struct sweep *s, const struct lever *l)
 {
     for (int side = -1; side <= 1; side += 2) {
@@ -201,6 +215,7 @@ static void add_walks(struct sweep *s, const struct lever *l)
         if (w->n < 1)
             continue;
         look_ahead(s, w);
+        w->same = moves_nothing(s, w) ? w->n : 0;
         s->n++;
     }
 }

@@ -28,6 +28,12 @@ struct slowdown {
     double by;
 };
 
+/* Faults of machines that a re-plan takes to be rarer or more frequent than assumed. factor 0 = none. */
+struct faults {
+    const char *tier; /* times the faults at suppliers of this tier; NULL = times the card-hours between two, everywhere */
+    double factor;
+};
+
 /* One machine of a card sized for one load. */
 struct sizing_entry {
     const struct gpu *gpu;
@@ -130,6 +136,7 @@ struct build {
     bool lean;                                            /* a re-plan inside a plan: fewer candidates, no take-away */
     bool order_only; /* a re-plan of which only the order is asked: what no limit needs is not sampled */
     struct slowdown slowdown;
+    struct faults faults;
     double kind_least[KIND_COUNT], kind_soonest[KIND_COUNT]; /* that costs and times were scored by; INFINITY = none */
     bool scored_feasible;                                    /* they are of feasible options */
     double else_least, else_soonest;                         /* of kinds that a re-plan leaves out; 0 = none */
@@ -163,8 +170,12 @@ bool build_spent(struct build *b);
  * hours are multiplied by `work`. It counts as asked for only where `to` asks for it. */
 void build_inherit_physics(const struct build *from, double work, struct build *to);
 
-/* An estimate of the plan that this one is made of, as this one has it. NULL: no memory. */
-const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu);
+/* An estimate of the plan that this one is made of, of runs on so many cards, as this one has it. NULL: no memory. */
+const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu, int cards);
+
+/* How many times the hours a run of this estimate takes where card-hours between two faults are `factor` times what
+ * they are. */
+double build_faults_ratio(const struct build *b, const struct estimate *e, int cards, double factor);
 
 /* The model that is served: the load's own, or the workload's. */
 const struct model *build_served_model(const struct build *b);

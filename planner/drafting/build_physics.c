@@ -5,6 +5,10 @@
  */
 #include "planner/drafting/build.h"
 
+#include <math.h>
+
+#include "planner/training/run.h"
+
 enum { ESTIMATED = 4 }; /* what an estimate costs besides its layouts, in layouts */
 
 struct physics_store {
@@ -113,24 +117,67 @@ static struct physics_store *store_of(struct build *b)
     return b->store;
 }
 
-/* The estimate itself, or a copy of it for another amount of work or a slower card; NULL: no room. */
-static const struct estimate *as_asked(const struct estimate *e, double work, double slower, struct arena *arena)
+static double value_of(const struct build *b, const char *key)
 {
-    if (!(work < 1) && !(work > 1) && !(slower < 1) && !(slower > 1))
+    const struct param *p = param_find(&b->params, key);
+    return p != NULL ? p->value : 0;
+}
+
+/* The run's overhead is (1 + lost + evaluation) / effectiveness - 1, of which faults and checkpoints are the part that
+ * moves: what writing a checkpoint takes follows from how far apart they are best. */
+static double overhead_with(const struct build *b, const struct training_estimate *t, int cards, double factor)
+{
+    const double between = value_of(b, "train.failure_gpu_hours") / cards, restart = value_of(b, "train.restart_hours");
+    if (!(t->checkpoint_interval_h > 0) || !(between > 0))
+        return t->run_overhead; /* not reckoned with faults */
+    const double write = t->checkpoint_interval_h * t->checkpoint_interval_h / (2 * between);
+    const double lost = run_failure_share(write, between, restart, NULL);
+    const double kept = (1 + lost + value_of(b, "train.evaluation_share")) / (1 + t->run_overhead);
+    return t->run_overhead + (run_failure_share(write, between * factor, restart, NULL) - lost) / kept;
+}
+
+double build_faults_ratio(const struct build *b, const struct estimate *e, int cards, double factor)
+{
+    const struct training_estimate *t = &e->training;
+    const double all = b->a.run_overhead_factor;
+    return e->has_training && cards > 0
+               ? (1 + overhead_with(b, t, cards, factor) * all) / (1 + fmax(0, t->run_overhead) * all)
+               : 1;
+}
+
+static void change_faults(const struct build *b, struct training_estimate *t, int cards, double factor)
+{
+    const double overhead = overhead_with(b, t, cards, factor);
+    const double ratio = (1 + overhead) / (1 + t->run_overhead);
+    t->wall_hours *= ratio;
+    t->gpu_hours *= ratio;
+    t->run_overhead = overhead;
+    t->checkpoint_interval_h *= sqrt(factor);
+}
+
+/* The estimate itself, or a copy of it for another amount of work, a slower card or other faults; NULL: no room. */
+static const struct estimate *as_asked(struct build *b, const struct estimate *e, double work, const struct gpu *gpu,
+                                       int cards)
+{
+    const double slower = is_slowed(&b->slowdown, gpu) ? b->slowdown.by : 1;
+    const double faults = b->faults.factor > 0 && b->faults.tier == NULL ? b->faults.factor : 1;
+    if (!(work < 1) && !(work > 1) && !(slower < 1) && !(slower > 1) && !(faults < 1) && !(faults > 1))
         return e;
-    struct estimate *own = arena_alloc(arena, sizeof *own);
+    struct estimate *own = arena_alloc(b->arena, sizeof *own);
     if (own == NULL)
         return NULL;
     *own = *e;
     own->training.wall_hours *= work;
     own->training.gpu_hours *= work;
     slow_down(own, slower);
+    if (own->has_training && (faults < 1 || faults > 1))
+        change_faults(b, &own->training, cards, faults);
     return own;
 }
 
-const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu)
+const struct estimate *build_physics_again(struct build *b, const struct estimate *e, const struct gpu *gpu, int cards)
 {
-    return as_asked(e, b->work, is_slowed(&b->slowdown, gpu) ? b->slowdown.by : 1, b->arena);
+    return as_asked(b, e, b->work, gpu, cards);
 }
 
 const struct estimate *build_physics(struct build *b, const struct shape *shape, struct err *err)
@@ -143,7 +190,7 @@ const struct estimate *build_physics(struct build *b, const struct shape *shape,
     const struct estimate *e = store != NULL ? stored(store, shape, err) : NULL;
     if (e == NULL)
         return store != NULL ? NULL : (err_set(err, ERR_NOMEM, "no room for estimates"), NULL);
-    e = as_asked(e, store->of != b ? b->work : 1, is_slowed(&b->slowdown, shape->gpu) ? b->slowdown.by : 1, b->arena);
+    e = as_asked(b, e, store->of != b ? b->work : 1, shape->gpu, shape_gpus(shape));
     if (e == NULL || insert(head, shape, e, b->arena, err) != 0) {
         err_set(err, ERR_NOMEM, "no room for estimates");
         return NULL;

@@ -40,6 +40,10 @@ const struct quality *quality_of(struct build *b, const struct provider *p)
         .failure_card_hours = global(&b->params, "train.failure_gpu_hours"),
         .restart_hours = global(&b->params, "train.restart_hours"),
     };
+    const struct faults *f = &b->faults;
+    if (f->factor > 0)
+        *(f->tier == NULL ? &q->failure_card_hours : &q->failure_factor) *=
+            f->tier == NULL || strcmp(f->tier, p->tier) == 0 ? f->factor : 1;
     return q;
 }
 

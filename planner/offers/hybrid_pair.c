@@ -274,7 +274,7 @@ int hybrid_pair_add(struct build *b, const struct hybrid_pair *p, const struct h
 /* The same machine with the work of this plan. */
 static bool take_again(struct build *b, struct hybrid_side *s)
 {
-    s->estimate = build_physics_again(b, s->estimate, s->offer->sku->gpu);
+    s->estimate = build_physics_again(b, s->estimate, s->offer->sku->gpu, shape_gpus(&s->shape));
     s->run_hours = s->estimate != NULL ? s->estimate->training.wall_hours : 0;
     return s->run_hours > 0;
 }

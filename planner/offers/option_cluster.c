@@ -188,8 +188,9 @@ static void again(struct walk *w, const struct recalled *e, bool holds)
     if (!is_around_best(s, &c))
         return;
     if (!holds) {
-        c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu);
-        c.one_node = c.one_node != NULL ? build_physics_again(w->b, c.one_node, c.offer->sku->gpu) : NULL;
+        const struct gpu *gpu = c.offer->sku->gpu;
+        c.estimate = build_physics_again(w->b, c.estimate, gpu, c.nodes / c.lanes * c.cards);
+        c.one_node = c.one_node != NULL ? build_physics_again(w->b, c.one_node, gpu, c.cards) : NULL;
         if (c.estimate != NULL)
             add(s, &c);
         return;

@@ -75,7 +75,7 @@ static void again(struct walk *w, const struct recalled *e, bool holds)
 {
     struct candidate c = holds ? e->found : e->tried;
     if (!holds) {
-        c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu);
+        c.estimate = build_physics_again(w->b, c.estimate, c.offer->sku->gpu, c.cards / c.lanes);
         if (c.estimate != NULL)
             add_better((struct single_search *)w, &c);
         return;

@@ -351,7 +351,8 @@ static int try_again(struct search *s, const struct recall *before)
             candidate_add(&s->list, &c);
             continue;
         }
-        c.estimate = again[i] ? build_physics_again(b, c.estimate, c.offer->sku->gpu) : NULL;
+        const int cards = c.nodes / c.lanes * c.cards;
+        c.estimate = again[i] ? build_physics_again(b, c.estimate, c.offer->sku->gpu, cards) : NULL;
         if (c.estimate != NULL && add(s, &c) != 0)
             return -1;
     }

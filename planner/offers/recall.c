@@ -84,6 +84,8 @@ bool recall_holds(const struct build *b, const struct sku *sku)
     const struct reprice *r = &b->day.reprice;
     if (b->recalls == RECALL_NEAR)
         return false;
+    if (b->faults.factor > 0)
+        return sku->provider->tier == NULL || strcmp(sku->provider->tier, b->faults.tier) != 0;
     if (r->factor > 0 && r->subject == SUBJECT_NETWORK)
         return sku->network == NULL || strcmp(r->id, sku->network->id) != 0;
     if (r->factor > 0)
@@ -158,7 +160,7 @@ unsigned recall_touched(const struct build *b)
     const struct market_index *x = b->catalog->market;
     const struct sku *sku = r->factor > 0 && r->subject == SUBJECT_SKU ? catalog_sku(b->catalog, r->id) : NULL;
     unsigned kinds = 0;
-    if (b->recalls != RECALL_EXACT || (r->factor > 0 && sku == NULL))
+    if (b->recalls != RECALL_EXACT || (r->factor > 0 && sku == NULL) || b->faults.factor > 0)
         return ~0u;
     if (sku != NULL)
         return kinds_at(b->catalog, sku->provider) | kinds_on(b, sku->gpu);
