@@ -147,6 +147,10 @@ static void encode_sensitivity(struct encode *e, const struct plan *p)
         jw_end_object(w);
     }
     jw_end_array(w);
+    jw_array(w, "sensitivity_unsettled");
+    for (size_t i = 0; i < p->n_unsettled; i++)
+        jw_string(w, NULL, p->unsettled[i]);
+    jw_end_array(w);
     jw_array(w, "budget_shares");
     for (size_t i = 0; i < p->n_budget_shares; i++) {
         jw_object(w, NULL);

@@ -143,19 +143,6 @@ int lever_model_leader(const struct lever_model *m, const struct lever *l, doubl
     return lead;
 }
 
-double lever_model_moves(const struct lever_model *m, const struct lever *l, double factor)
-{
-    struct reading r, now;
-    double most = 0;
-    read_all(m, l, factor, &r);
-    read_all(m, l, 1, &now);
-    for (size_t i = 0; i < m->n; i++) {
-        const double total = fabs(r.total[i] / now.total[i] - 1), finish = fabs(r.finish[i] / now.finish[i] - 1);
-        most = fmax(most, isnan(total) || isnan(finish) ? 1 : fmax(total, finish));
-    }
-    return most;
-}
-
 /* Is anything of this kind near what cost or time is measured by? Without it the scores of the others would move. */
 static bool sets_the_scale(const struct build *b, int kind, unsigned others)
 {

@@ -71,9 +71,6 @@ bool lever_model_make(struct build *b, const struct option_list *ranked, struct 
  * (number 0) leads, below 0 where it does not. */
 int lever_model_leader(const struct lever_model *m, const struct lever *l, double factor, double *ret_margin);
 
-/* By what share it moves the costs and days of any option at most. */
-double lever_model_moves(const struct lever_model *m, const struct lever *l, double factor);
-
 /* The kinds that can lead there, or that cost and time are measured by; mask of 1 << enum option_kind. */
 unsigned lever_model_kinds(const struct lever_model *m, const struct lever *l, double factor);
 

@@ -30,6 +30,7 @@ struct walk {
     int foreseen; /* step at which the model turns; 0 = none, then `margin` is what is left of the lead */
     int lead;     /* the option that leads there by the model; -1 = nobody is feasible */
     double margin;
+    bool idle; /* the model sees next to no change of the lead */
     int same, other; /* the furthest step known to keep, the nearest known to change; other = 0: none */
     struct then then;
 };
@@ -112,7 +113,9 @@ static bool is_known(const struct sweep *s, struct walk *w, int step)
     enum { EXACT = 1000000000 }; /* factors of two inputs are the same to as many digits */
     const double work = work_at(s, w, step), away = fabs(work - 1) - 1.0 / EXACT;
     const struct work_known *k = work < 1 ? &s->less : &s->more;
-    if (work > 0 && k->same > 0 && away <= fabs(k->same - 1)) {
+    /* Who leads again at the far end may not have led all the way. */
+    const bool on_the_way = step < w->n || away + 2.0 / EXACT >= fabs(k->same - 1);
+    if (work > 0 && k->same > 0 && away <= fabs(k->same - 1) && on_the_way) {
         w->same = step;
         return true;
     }
@@ -185,25 +188,16 @@ static int pursue(struct sweep *s, struct walk *w)
     return 0;
 }
 
+/* Who sizes the reserve again waits for those whose lead is so much less, and who hardly moves a lead for all others. */
+static const double EXPENSIVE_LAST = 0.05, IDLE_LAST = 1, IDLE = 0.002;
+
 static void look_ahead(const struct sweep *s, struct walk *w)
 {
     for (int step = 1; step <= w->n && w->foreseen == 0; step++)
         if ((w->lead = lever_model_leader(&s->model, w->lever, factor_at(w, step), &w->margin)) != 0)
             w->foreseen = step;
-}
-
-/* A share of costs and days that no order turns on. */
-static const double NOTHING = 0.003;
-
-/* An input that is next to nothing in every bill and calendar, where somebody leads clearly. */
-static bool moves_nothing(const struct sweep *s, const struct walk *w)
-{
-    double margin;
-    const enum lever_kind k = w->lever->kind;
-    if (w->foreseen > 0 || (k != LEVER_EGRESS && k != LEVER_FAULTS))
-        return false;
-    const double moves = lever_model_moves(&s->model, w->lever, factor_at(w, w->n));
-    return moves < NOTHING && lever_model_leader(&s->model, w->lever, 1, &margin) == 0 && margin > NOTHING;
+    double now;
+    w->idle = lever_model_leader(&s->model, w->lever, 1, &now) == 0 && w->foreseen == 0 && fabs(w->margin - now) < IDLE;
 }
 
 static void add_walks(struct sweep *s, const struct lever *l)
@@ -215,19 +209,15 @@ static void add_walks(struct sweep *s, const struct lever *l)
         if (w->n < 1)
             continue;
         look_ahead(s, w);
-        w->same = moves_nothing(s, w) ? w->n : 0;
         s->n++;
     }
 }
 
-/* Who sizes the reserve again waits for those whose lead is so much less. */
-static const double EXPENSIVE_LAST = 0.05;
-
 /* How soon a walk is worth a re-plan: what turns nearest, then what leads least. */
 static double order_of(const struct walk *w)
 {
-    const double dear = w->lever->expensive ? EXPENSIVE_LAST : 0;
-    return w->foreseen > 0 ? w->foreseen * w->unit : LEVER_REACH + fmax(0, w->margin) + dear;
+    const double last = w->idle ? IDLE_LAST : w->lever->expensive ? EXPENSIVE_LAST : 0;
+    return w->foreseen > 0 ? w->foreseen * w->unit : LEVER_REACH + fmax(0, w->margin) + last;
 }
 
 static int pursue_all(struct sweep *s)
@@ -272,6 +262,26 @@ static bool is_told(const struct walk *w)
     return w->other > 0 || (!settled(w) && w->foreseen > w->same);
 }
 
+static bool is_listed(const struct plan *plan, const char *input)
+{
+    for (size_t i = 0; i < plan->n_unsettled; i++)
+        if (strcmp(plan->unsettled[i], input) == 0)
+            return true;
+    return false;
+}
+
+/* Turning points, and the inputs of which nothing is known for want of effort. */
+static void tell_all(const struct sweep *s, struct plan *plan)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct walk *w = &s->walks[i];
+        if (is_told(w))
+            tell(s, w, plan);
+        else if (!settled(w) && !is_listed(plan, w->lever->path))
+            plan->unsettled[plan->n_unsettled++] = w->lever->path;
+    }
+}
+
 int sensitivity_build(struct build *b, const struct option_list *ranked, struct plan *plan, struct err *err)
 {
     struct lever levers[LEVERS_MAX];
@@ -279,8 +289,9 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
     if (ranked->n == 0 || !ranked->items[0]->option->feasible || !lever_model_make(b, ranked, &s.model))
         return 0;
     plan->sensitivities = arena_array(b->arena, WALKS_MAX, sizeof *plan->sensitivities);
+    plan->unsettled = arena_array(b->arena, LEVERS_MAX, sizeof *plan->unsettled);
     s.scratch = arena_new(SCRATCH_BYTES);
-    if (!plan->sensitivities || !s.scratch) {
+    if (!plan->sensitivities || !plan->unsettled || !s.scratch) {
         arena_free(s.scratch);
         return err_set(err, ERR_NOMEM, "sensitivities do not fit");
     }
@@ -289,9 +300,8 @@ int sensitivity_build(struct build *b, const struct option_list *ranked, struct 
     for (size_t i = 0; i < n; i++)
         add_walks(&s, &levers[i]);
     const int rc = pursue_all(&s);
-    for (size_t i = 0; rc == 0 && i < s.n; i++)
-        if (is_told(&s.walks[i]))
-            tell(&s, &s.walks[i], plan);
+    if (rc == 0)
+        tell_all(&s, plan);
     arena_free(s.scratch);
     return rc;
 }

@@ -267,9 +267,10 @@ struct attribution {
     size_t n_parts;
 };
 
-/* input: JSON Pointer of the workload member; "/skus/ID/price" and "/networks/ID/price" (all tariffs alike); or
- * "/gpus/ID/tokens_per_s", a speed that is reckoned and not measured. Within 25 % of what it is now. confirmed:
- * planning again just before and just beyond it recommends differently; otherwise it is read from lines. */
+/* input: JSON Pointer of the workload member (an assumption is one); "/skus/ID/price" and "/networks/ID/price" (all
+ * tariffs alike); or "/gpus/ID/tokens_per_s", a speed that is reckoned and not measured. Within 25 % of what it is now.
+ * confirmed: planning again just before and just beyond it recommends differently; otherwise it is read from lines, or
+ * lies somewhere between two plans. */
 struct sensitivity {
     const char *input;
     double turning_point;
@@ -304,6 +305,8 @@ struct plan {
     size_t n_attributions;
     struct sensitivity *sensitivities;
     size_t n_sensitivities;
+    const char **unsettled; /* inputs that were not planned up to 25 % on one side or both */
+    size_t n_unsettled;
     struct budget_share *budget_shares;
     size_t n_budget_shares;
     struct {

@@ -109,6 +109,7 @@ struct build {
     struct recall *recall[KIND_COUNT];  /* what its walks came to (offers/recall.h); a re-plan's: of its plan */
     struct hybrids *hybrids;            /* and where it cut the runs best (offers/option_hybrid.h) */
     int recalls;                        /* enum recall_how */
+    bool recall_budget;                 /* another budget than its plan's */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
     int n_sized, n_measured;   /* sizings that were not at hand, and the replicas that were measured for them */
     int n_searched;            /* build_searched, when its options were there */

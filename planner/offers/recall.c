@@ -215,9 +215,9 @@ static struct outlook outlook_of(const struct build *b, const struct recalled *e
 
 enum { BY_LIMITS, BY_SCORE, BY_COST, BY_TIME, ORDERS };
 
-/* How many lead by each. */
-enum { LEADING_MAX = 6 };
-static const int leading[ORDERS] = {LEADING_MAX, 4, 3, 3};
+/* How many lead by each; more of them where a share of another budget makes validations longer or shorter by days. */
+enum { LEADING_MAX = 16 };
+static const int leading[ORDERS] = {6, 4, 3, 3}, leading_by_budget[ORDERS] = {LEADING_MAX, 12, 8, 8};
 
 struct promise {
     double by[ORDERS];
@@ -295,7 +295,7 @@ void recall_promising(const struct build *b, const struct recall *r, bool ret[RE
         p[i].roomy = e->tried.estimate->layout.offload <= OFFLOAD_NONE;
     }
     for (int order = 0; order < ORDERS; order++)
-        take_best(p, r->n, order, leading[order], ret);
+        take_best(p, r->n, order, (b->recall_budget ? leading_by_budget : leading)[order], ret);
     take_others(p, r->n, ret);
 }
 
@@ -305,5 +305,6 @@ void recall_inherit(const struct build *from, enum recall_how how, double work, 
     to->hybrids = from->hybrids;
     to->recalls = how;
     to->recall_work = work;
+    to->recall_budget = to->budget_minor != from->budget_minor;
     to->recall_reserve = (double)(to->reserve.net + to->reserve.tax - from->reserve.net - from->reserve.tax);
 }
