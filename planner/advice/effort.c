@@ -11,7 +11,7 @@ enum {
     PAID = 3,     /* a service on a machine, to the end of its months */
     ANSWERED = 4,
     SAMPLED = 13,
-    SWEPT = 100,  /* turning points looked for, before any plan is made for them */
+    SWEPT = 25,   /* turning points looked for, before any plan is made for them */
     STARTED = 90, /* a request read, an answer begun */
     SAID = 50     /* an option with its launch, its checklist and its bytes */
 };
@@ -46,7 +46,7 @@ int effort_of_contest(const struct build *b, int searched)
 
 int effort_of_near(const struct build *b, int searched)
 {
-    enum { LEAST_NEAR = 14, RECKONED_NEAR = 1 };
+    enum { LEAST_NEAR = 9, RECKONED_NEAR = 1 };
     return LEAST_NEAR + RECKONED_NEAR * (b->n_reckoned + b->n_weighed) + effort_of_search(searched) +
            effort_of_reserve(b) + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }

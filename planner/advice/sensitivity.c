@@ -191,11 +191,24 @@ static int pursue(struct sweep *s, struct walk *w)
 /* Who sizes the reserve again waits for those whose lead is so much less, and who hardly moves a lead for all others. */
 static const double EXPENSIVE_LAST = 0.05, IDLE_LAST = 1, IDLE = 0.002;
 
+/* Where the model turns: at its far end, or nowhere. */
 static void look_ahead(const struct sweep *s, struct walk *w)
 {
-    for (int step = 1; step <= w->n && w->foreseen == 0; step++)
-        if ((w->lead = lever_model_leader(&s->model, w->lever, factor_at(w, step), &w->margin)) != 0)
-            w->foreseen = step;
+    int same = 0, other = w->n;
+    w->lead = lever_model_leader(&s->model, w->lever, factor_at(w, other), &w->margin);
+    while (w->lead != 0 && other - same > 1) {
+        const int middle = (same + other) / 2;
+        double margin;
+        const int lead = lever_model_leader(&s->model, w->lever, factor_at(w, middle), &margin);
+        if (lead == 0) {
+            same = middle;
+            continue;
+        }
+        other = middle;
+        w->lead = lead;
+        w->margin = margin;
+    }
+    w->foreseen = w->lead != 0 ? other : 0;
     double now;
     w->idle = lever_model_leader(&s->model, w->lever, 1, &now) == 0 && w->foreseen == 0 && fabs(w->margin - now) < IDLE;
 }

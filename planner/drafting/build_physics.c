@@ -163,7 +163,7 @@ static const struct estimate *as_asked(struct build *b, const struct estimate *e
     const double faults = b->faults.factor > 0 && b->faults.tier == NULL ? b->faults.factor : 1;
     if (!(work < 1) && !(work > 1) && !(slower < 1) && !(slower > 1) && !(faults < 1) && !(faults > 1))
         return e;
-    struct estimate *own = arena_alloc(b->arena, sizeof *own);
+    struct estimate *own = arena_room(b->arena, 1, sizeof *own);
     if (own == NULL)
         return NULL;
     *own = *e;

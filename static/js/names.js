@@ -24,6 +24,10 @@ export function itemName(lists, id) {
 // What a turning point turns on: a member of the request, a price, or the speed of a card.
 export function inputName(pointer, plan, lists) {
   const [, source, id, what] = pointer.split('/');
+  if (source === 'workload' && id === 'assumptions') {
+    const tier = /^tier_(.+)_failure_factor$/.exec(what)?.[1];
+    return tier ? t('input.faults.tier', { tier }) : what === 'train.failure_gpu_hours' ? t('input.faults') : what;
+  }
   if (source === 'workload') {
     const field = fieldOfPointer(pointer);
     return field ? t(`field.${field.id}`) : pointer;

@@ -46,7 +46,9 @@ function beyond(plan, point) {
 
 export function turning(plan, act) {
   if (!plan.options.length) return null;
-  if (!plan.sensitivity.length) return panel('turning', h('p', { class: 'hint' }, t('turning.none')));
+  const open = plan.sensitivity_unsettled.map((input) => inputName(input, plan, act.lists)).join(t('list'));
+  const rest = open ? h('p', { class: 'hint' }, t('turning.unsettled', { inputs: open })) : '';
+  if (!plan.sensitivity.length) return panel('turning', h('p', { class: 'hint' }, t('turning.none')), rest);
   const rows = plan.sensitivity.map((point) => {
     const share = point.turning_point / point.now - 1;
     const change = beyond(plan, point);
@@ -57,5 +59,5 @@ export function turning(plan, act) {
   });
   const heads = [['input', 'title'], ['then', 'title'], ['try', 'whole']];
   return panel('turning', h('p', { class: 'hint' }, t('turning.hint')),
-    grid(t('turning.title'), heads.map(([id, cls]) => [t(`turning.${id}`), cls]), rows));
+    grid(t('turning.title'), heads.map(([id, cls]) => [t(`turning.${id}`), cls]), rows), rest);
 }
