@@ -85,6 +85,12 @@ enum log_rank log_key_rank(int key);
 /* Seconds in the unit of time that stands at p, and nothing more to the word; 0 when none. */
 double log_unit_at(const char *p);
 
+/* Seconds a step as a line says it by its units alone: "0.45s per step", "2.5 steps/s", a duration between two bars.
+ * NAN: it does not. */
+double log_time_per_step(const char *line);
+double log_time_of_rate(const char *line);
+double log_lone_time(const char *line);
+
 /* The key whose word these n bytes are, maybe with a unit ("step_time (ms)", "iter_time_s"); -1 when none. */
 int log_key_named(const char *name, size_t n, double *ret_unit_s);
 

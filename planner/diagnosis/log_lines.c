@@ -5,7 +5,8 @@
 #include "planner/diagnosis/log.h"
 #include "planner/diagnosis/text.h"
 
-static const char *const STEP_WORDS[] = {"global_step", "iteration", "iter", "step", "steps", "current_steps", "batch"};
+static const char *const STEP_WORDS[] = {"global_step",   "iteration", "iter", "step", "steps",
+                                         "current_steps", "batch",     "第",   "迭代"};
 
 /* "step=450", "iteration       10/    1000", "Iter(train) [ 10/720]", "'step': 7": the whole number behind a word. */
 static bool number_behind(const char *p, double *ret, double *ret_of)

@@ -20,6 +20,9 @@ enum form {
     BEFORE,      /* "0.013 sec/batch" */
     RATE_BEFORE, /* "14.19it/s" */
     RATE,        /* "steps_per_second: 0.5" */
+    PER_STEP,    /* "0.45s per step": the unit says it (log_per_step.c) */
+    STEP_RATE,   /* "2.5 steps/s" */
+    LONE,        /* "| 0.45s |": the one duration that stands alone */
     NUMBERED,    /* "step 12: 980ms": right behind the step's number, with its unit */
     PARTS        /* "time (ms) | fwd: 401.2 | bwd: 603.1 | step: 95.0": the sum */
 };
@@ -37,7 +40,7 @@ static const struct key {
     const char *word;
     enum form form;
     double unit_s;
-    const char *with; /* must be in the line, too; NULL = nothing */
+    const char *with; /* must be in the line, too, one of them ("step|iter"); NULL = nothing */
     enum trust trust;
 } KEYS[] = {
     {"e2e latency", AFTER, S, NULL, EXACT},                    /* DeepSpeed-Chat, third step */
@@ -115,17 +118,33 @@ static const struct key {
     {"iter", NUMBERED, S, NULL, PROSE},
     {"iteration", NUMBERED, S, NULL, PROSE},
     {"第", NUMBERED, S, NULL, PROSE},
-    {"total", AFTER_UNIT, S, "fwd", EXACT},
-    {"total", AFTER_UNIT, S, "forward", EXACT},
+    {"total", AFTER_UNIT, S, "fwd|forward", EXACT},
+    {"train_step_time", AFTER, S, NULL, EXACT},
+    {"step_duration", AFTER, S, NULL, EXACT},
+    {"iter_duration", AFTER, S, NULL, EXACT},
+    {"iteration_duration", AFTER, S, NULL, EXACT},
+    {"batch_duration", AFTER, S, NULL, EXACT},
+    {"it_time", AFTER, S, NULL, EXACT},
+    {"time/iter", AFTER, S, NULL, EXACT},
+    {"time/batch", AFTER_UNIT, S, NULL, EXACT},
+    {"time per batch", AFTER, S, NULL, EXACT},
+    {"time_per_batch", AFTER, S, NULL, EXACT},
+    {"per step", PER_STEP, S, NULL, EXACT},
+    {"steps a second", STEP_RATE, S, NULL, EXACT},
+    {"单步时间", AFTER, S, NULL, EXACT},
+    {"每步", AFTER_UNIT, S, NULL, EXACT},
+    {"时间", AFTER_UNIT, S, "迭代|步|step|iter|batch", PROSE},
+    {"done in", AFTER_UNIT, S, "step|iter|batch", PROSE},
+    {"completed in", AFTER_UNIT, S, "step|iter|batch", PROSE},
+    {"finished in", AFTER_UNIT, S, "step|iter|batch", PROSE},
+    {"alone", LONE, S, "loss", PROSE},
     {"total_time", AFTER_UNIT, S, NULL, PROSE},
     {"time used", AFTER_UNIT, S, NULL, PROSE},
     {"cost_time", AFTER, S, "step", PROSE},
     {"cost", AFTER_UNIT, S, "step", PROSE},
     {"sec)", BEFORE, S, "loss", PROSE},
-    {"took", AFTER_UNIT, S, "step", PROSE},
-    {"took", AFTER_UNIT, S, "iter", PROSE},
-    {"elapsed", AFTER_UNIT, S, "step", PROSE},
-    {"elapsed", AFTER_UNIT, S, "iter", PROSE},
+    {"took", AFTER_UNIT, S, "step|iter|batch", PROSE},
+    {"elapsed", AFTER_UNIT, S, "step|iter|batch", PROSE},
     {"duration_ms", AFTER, MS, "step", PROSE},
     {"duration", AFTER_UNIT, S, "step", PROSE},
     {"interval_steps_per_second", RATE, S, NULL, EXACT},  /* PaddleNLP */
@@ -249,6 +268,10 @@ static double duration_at(const char *p)
 static double value_after(const struct key *k, const char *p)
 {
     double unit = 0, v;
+    if (*p == '_' && strpbrk(k->word, "_ ") != NULL && log_unit_at(p + 1) > 0) { /* "iter_duration_ms=450" */
+        unit = log_unit_at(p + 1);
+        p += 1 + strcspn(p + 1, ":= \t\"'");
+    }
     p = to_number(p, &unit);
     if (p != NULL && k->form == AFTER_UNIT && isfinite(duration_at(p)))
         return duration_at(p);
@@ -273,6 +296,9 @@ static double value_after(const struct key *k, const char *p)
         return printed > 0 ? v * printed : NAN;
     case AFTER:
     case BEFORE:
+    case PER_STEP:
+    case STEP_RATE:
+    case LONE:
     case NUMBERED:
     case PARTS:
     case RATE_BEFORE:
@@ -358,8 +384,27 @@ static bool is_of_run(const char *line, const char *word)
     return false;
 }
 
+/* One of the words between the bars is in the line. */
+static bool has_one(const char *line, const char *words)
+{
+    for (const char *p = words; *p != '\0'; p += p[0] == '|') {
+        size_t n = strcspn(p, "|");
+        for (const char *at = line; (at = strchr(at, *p)) != NULL; at++)
+            if (strncmp(at, p, n) == 0)
+                return true;
+        p += n;
+    }
+    return false;
+}
+
 static double find_value(const struct key *k, const char *line)
 {
+    double own = k->form == PER_STEP    ? log_time_per_step(line)
+                 : k->form == STEP_RATE ? log_time_of_rate(line)
+                 : k->form == LONE      ? log_lone_time(line)
+                                        : NAN;
+    if (k->form == PER_STEP || k->form == STEP_RATE || k->form == LONE)
+        return own > 0 && own < LONGEST_S ? own : NAN;
     if (k->form == PARTS) {
         const char *at = text_seek(line, k->word);
         return at != NULL ? value_of_parts(k, at + strlen(k->word)) : NAN;
@@ -384,7 +429,7 @@ void log_take_times(struct log *l, const char *line, int rank)
     double step = NAN, of;
     log_step_of(line, &step, &of);
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
-        if (KEYS[i].with != NULL && text_seek(line, KEYS[i].with) == NULL)
+        if (KEYS[i].with != NULL && !has_one(line, KEYS[i].with))
             continue;
         double v = find_value(&KEYS[i], line);
         if (!isfinite(v))

@@ -41,6 +41,17 @@ static bool sign(const char *line, const char *p, struct worn *ret)
     return true;
 }
 
+/* "step_time: ": what every line of somebody's log begins with is no machine's name. */
+static bool is_figure(const char *p, size_t n)
+{
+    static const char *const words[] = {"time", "step", "iter", "loss", "speed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (size_t at = 0; at + strlen(words[i]) <= n; at++)
+            if (text_starts(p + at, words[i]))
+                return true;
+    return false;
+}
+
 /* "[pod/train-0/main] ", "node7: ": the same on all lines. */
 static bool name(const char *line, const char *p, struct worn *ret)
 {
@@ -51,7 +62,7 @@ static bool name(const char *line, const char *p, struct worn *ret)
     } else {
         while (text_is_alnum(p[n]) || p[n] == '-' || p[n] == '_' || p[n] == '.')
             n++;
-        n = p[n] == ':' ? n + 1 : 0;
+        n = p[n] == ':' && !is_figure(p, n) ? n + 1 : 0;
     }
     bool cell = text_starts(p, "[N/A]") || text_starts(p, "[Not Supported]"); /* of a table */
     if (n < 3 || n > NAME_MAX || !text_is_blank(p[n]) || p[n - 1] == '[' || cell)
