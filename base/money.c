@@ -90,8 +90,8 @@ int hours_to_milli(double hours, int64_t granularity_milli, int64_t *ret_milli)
     int64_t milli = (int64_t)ceil(hours * 1000.0 - MILLI_NOISE);
     if (milli < 0)
         milli = 0;
-    money_wide steps = ((money_wide)milli + granularity_milli - 1) / granularity_milli;
-    return narrow(steps * granularity_milli, ret_milli);
+    const int64_t steps = milli / granularity_milli + (milli % granularity_milli > 0);
+    return __builtin_mul_overflow(steps, granularity_milli, ret_milli) ? -1 : 0;
 }
 
 /* v / `unit`, a power of ten, in digits: at least two decimals, no zeros beyond them. */

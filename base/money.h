@@ -26,6 +26,13 @@ struct money {
 
 /* a / b to the nearest integer, half away from zero. b > 0. */
 int64_t money_div_round(money_wide a, int64_t b);
+/* a x b / 1000, towards zero: thousandths of thousandths. */
+static inline money_wide money_thousandth(int64_t a, int64_t b)
+{
+    int64_t product; /* nearly always fits, and a division of 128 bits costs ten times as much */
+    return __builtin_mul_overflow(a, b, &product) ? (money_wide)a * b / 1000 : product / 1000;
+}
+
 
 /* quantity (in thousandths of its unit) x unit price (micros) -> minor units, one rounding.
  * -1 when the result leaves int64 (nothing is written). */

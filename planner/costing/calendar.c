@@ -74,7 +74,7 @@ static int place_step(const struct assume *a, const struct draft *d, int i, cons
     if (__builtin_mul_overflow(steps, granularity, &billed))
         return -1;
     int start = s->beside > 0 ? ret->first_day[s->beside - 1] : latest + 1;
-    start += (int)ceil(s->wait_days - 1e-9);
+    start += s->wait_days > 0 ? (int)ceil(s->wait_days - 1e-9) : 0;
     if (start + days > (int64_t)a->horizon_days)
         return -1;
     ret->first_day[i] = start;

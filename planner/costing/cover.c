@@ -96,7 +96,7 @@ static int add_use(struct bill *bill, const struct offer *o, const struct rate *
         .price = r->price,
     };
     money_wide quantity = r->days > 0 ? (money_wide)u->permits * r->quantity_milli
-                                      : (money_wide)u->hours_milli * r->quantity_milli / 1000;
+                                      : money_thousandth(u->hours_milli, r->quantity_milli);
     if (quantity > INT64_MAX)
         return -1;
     line.quantity_milli = (int64_t)quantity;
@@ -113,6 +113,8 @@ static int add_use(struct bill *bill, const struct offer *o, const struct rate *
 /* Cash held back by the supplier: a share of one unit price for each unit under contract at once. */
 static int64_t deposit_of(const struct rate *r, int64_t times)
 {
+    if (r->price->deposit_ppm == 0)
+        return 0;
     money_wide units = (money_wide)times * r->quantity_milli / (r->price->term_months > 1 ? r->price->term_months : 1);
     money_wide micros = units * r->unit_micros / 1000 * r->price->deposit_ppm / 1000000;
     return micros > INT64_MAX ? INT64_MAX : money_div_round(micros, MONEY_MICROS / MONEY_MINOR);

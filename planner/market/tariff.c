@@ -16,10 +16,9 @@ int64_t tariff_spot_hours(const struct rate *r, int64_t hours_milli)
 int tariff_cost(const struct rate *r, int64_t hours_milli, int64_t *ret_nano)
 {
     money_wide units = r->quantity_milli;
-    if (r->days == 0) {
-        int64_t hours = r->mode == MODE_SPOT ? tariff_spot_hours(r, hours_milli) : hours_milli;
-        units = units * hours / 1000;
-    }
+    if (r->days == 0)
+        units =
+            money_thousandth(r->quantity_milli, r->mode == MODE_SPOT ? tariff_spot_hours(r, hours_milli) : hours_milli);
     money_wide cost = units * r->unit_micros;
     if (cost > INT64_MAX / 4)
         return -1;
@@ -40,45 +39,59 @@ struct way {
 struct search {
     struct way ways[1 + OFFER_RATES_MAX];
     size_t n_ways;
+    uint8_t hourly[OFFER_RATES_MAX]; /* the rates that the hour is the cheapest of */
+    size_t n_hourly;
     struct tariff_cover *cover;
 };
 
 /* The cheapest pay-as-you-go rate of a day; NO_RATE where none serves it. */
-static void ask_hour(const struct tariff *t, const struct tariff_run *run, struct way *hour)
+static void ask_hour(const struct tariff *t, const struct tariff_run *run, struct search *s)
 {
+    struct way *hour = &s->ways[0];
     hour->rate = NO_RATE;
-    for (size_t r = 0; r < t->n_rates; r++) {
-        const struct rate *rate = &t->rates[r];
+    for (size_t i = 0; i < s->n_hourly; i++) {
+        const struct rate *rate = &t->rates[s->hourly[i]];
         int64_t cost;
-        if (rate->days != 0 || (rate->mode == MODE_SPOT && !run->spot) ||
-            tariff_cost(rate, run->hours_milli, &cost) != 0)
+        if ((rate->mode == MODE_SPOT && !run->spot) || tariff_cost(rate, run->hours_milli, &cost) != 0)
             continue;
         if (hour->rate == NO_RATE || cost < hour->nano) {
-            hour->rate = (uint8_t)r;
+            hour->rate = s->hourly[i];
             hour->nano = cost;
         }
     }
 }
 
 /* Of permits as long the cheapest (the first of equals) is the only one ever taken. */
-static void list_permits(const struct tariff *t, struct search *s)
+static void add_permit(const struct rate *rate, uint8_t number, struct search *s)
 {
+    struct way p = {.days = rate->days, .rate = number};
+    size_t at = 1;
+    if (tariff_cost(rate, 0, &p.nano) != 0)
+        return;
+    while (at < s->n_ways && s->ways[at].days != p.days)
+        at++;
+    if (at == s->n_ways || p.nano < s->ways[at].nano)
+        s->ways[at] = p;
+    s->n_ways += at == s->n_ways;
+}
+
+static void list_ways(const struct tariff *t, struct search *s)
+{
+    s->n_ways = 1;
+    s->n_hourly = 0;
     for (size_t r = 0; r < t->n_rates; r++) {
-        struct way p = {.days = t->rates[r].days, .rate = (uint8_t)r};
-        size_t at = 1;
-        if (p.days <= 0 || tariff_cost(&t->rates[r], 0, &p.nano) != 0)
-            continue;
-        while (at < s->n_ways && s->ways[at].days != p.days)
-            at++;
-        if (at == s->n_ways || p.nano < s->ways[at].nano)
-            s->ways[at] = p;
-        s->n_ways += at == s->n_ways;
+        if (t->rates[r].days > 0)
+            add_permit(&t->rates[r], (uint8_t)r, s);
+        else if (t->rates[r].days == 0)
+            s->hourly[s->n_hourly++] = (uint8_t)r;
     }
 }
 
 /* A permit that costs more than all the days do by permits of one kind is no part of the cheapest cover. */
 static void drop_dear(struct search *s, int32_t span)
 {
+    if (s->n_ways <= 2)
+        return;
     int64_t most = INT64_MAX;
     size_t kept = 1;
     for (size_t i = 1; i < s->n_ways; i++) {
@@ -171,7 +184,7 @@ static int walk_back(struct search *s, const struct tariff_run *run)
 
 int tariff_cover(const struct tariff *t, const struct tariff_run *runs, size_t n, struct tariff_cover *ret)
 {
-    struct search s = {.n_ways = 1, .cover = ret};
+    struct search s;
     int64_t days = 0;
     ret->cost_nano = 0;
     ret->n = 0;
@@ -182,13 +195,14 @@ int tariff_cover(const struct tariff *t, const struct tariff_run *runs, size_t n
     if (days > TARIFF_DAYS_MAX || n > TARIFF_RUNS_MAX || t->n_rates > OFFER_RATES_MAX)
         return -1;
     const int32_t end = runs[n - 1].first + runs[n - 1].n;
-    list_permits(t, &s);
+    s.cover = ret;
+    list_ways(t, &s);
     drop_dear(&s, end - runs[0].first);
     ret->legs[ret->n++] = (struct tariff_leg){.first = end, .rate = NO_RATE};
     for (size_t i = n; i-- > 0;) {
         /* Runs are mostly alike: ask for the hour's price only when something changed. */
         if (i + 1 == n || runs[i].hours_milli != runs[i + 1].hours_milli || runs[i].spot != runs[i + 1].spot)
-            ask_hour(t, &runs[i], &s.ways[0]);
+            ask_hour(t, &runs[i], &s);
         if (walk_back(&s, &runs[i]) != 0)
             return -1;
     }
