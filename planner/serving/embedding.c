@@ -56,12 +56,22 @@ static void fill_memory(const struct serving_constants *k, const struct replica 
     e->serving.weights_gb = weights / GB;
 }
 
+/* Samples (texts) of one pass over the corpus, however the request counts them. */
+static double samples_of(const struct training *work, const struct forward *f)
+{
+    if (work->samples > 0)
+        return work->samples;
+    if (work->steps > 0)
+        return work->steps * fmax(1, work->global_batch);
+    return f->samples ? 0 : work->tokens / f->tokens;
+}
+
 static void fill_work(const struct training *work, const struct forward *f, int cards, struct estimate *e)
 {
     struct training_estimate *t = &e->training;
     double rate = f->rate * cards;
     double epochs = work->epochs > 0 ? work->epochs : 1;
-    double amount = f->samples ? work->samples : work->tokens > 0 ? work->tokens : work->samples * f->tokens;
+    double amount = !f->samples && work->tokens > 0 ? work->tokens : samples_of(work, f) * f->tokens;
     *t = (struct training_estimate){.step_time_s = NAN, .mfu_pct = 100 * f->share, .scaling_efficiency = 1};
     t->tokens_per_s = f->samples ? NAN : rate;
     t->tokens_per_s_per_gpu = f->samples ? NAN : f->rate;
@@ -75,7 +85,7 @@ static void fill_work(const struct training *work, const struct forward *f, int 
 static void tell_index(const struct serving_constants *k, const struct replica *r, const struct training *work,
                        const struct forward *f, struct estimate *e)
 {
-    double texts = work->samples > 0 ? work->samples : work->tokens / f->tokens;
+    double texts = samples_of(work, f);
     double gb = texts * r->m->hidden * 4 / GB;
     if (texts > 0)
         note_num(note_num(note_num(note_add(&e->assumptions, "embedding_index"), "texts", texts), "gb", gb), "graph_gb",

@@ -52,6 +52,23 @@ Test(serving_forward, embedding_of_a_corpus)
     cr_expect_str_eq(index, "4.1", "a million vectors of 1,024 floats");
 }
 
+/* A corpus may be told in tokens, in texts or in steps of a batch: the same work takes as long. */
+Test(serving_forward, work_however_it_is_counted)
+{
+    const struct training counted[] = {{.tokens = 512e6, .seq_len = 512},
+                                       {.samples = 1e6, .seq_len = 512},
+                                       {.steps = 1e6 / 64, .global_batch = 64, .seq_len = 512}};
+    for (size_t i = 0; i < COUNT(counted); i++) {
+        struct estimate e = forward("bge-large-en-v1.5", "l4-24g", counted[i]);
+        cr_expect_float_eq(e.training.gpu_hours, 512e6 / e.training.tokens_per_s_per_gpu / 3600, 1e-6, "case %zu", i);
+    }
+    const struct training passes[] = {{.samples = 6400}, {.steps = 100, .global_batch = 64}};
+    for (size_t i = 0; i < COUNT(passes); i++) {
+        struct estimate e = forward("sdxl-base-unet", "l4-24g", passes[i]);
+        cr_expect_float_eq(e.training.gpu_hours, 6400 / e.training.samples_per_s / 3600, 1e-6, "case %zu", i);
+    }
+}
+
 /* ALBERT computes twelve layers with the weights of one: as fast as BERT, whose layers are as wide, not twelve times.
  */
 Test(serving_forward, shared_weights_are_computed_every_time)
