@@ -218,6 +218,17 @@ Test(golden, memory_wall_70b_full)
     json_decref(p);
 }
 
+/* What stops a kind is what is told of it: the host's memory is short, and nothing takes five years. */
+Test(golden, host_memory_is_no_matter_of_time)
+{
+    json_t *p = plan_of("{\"model\": {\"preset\": \"llama-2-70b\"}, \"training\": {\"method\": \"full_finetune\","
+                        "\"tokens\": 1e8}, \"constraints\": {\"gpus\": [\"a100-sxm4-80g\"],"
+                        "\"providers\": [\"hefei-hightech-idc\"], \"kinds\": [\"single_machine\"]}}");
+    cr_expect(has_code(refusals_of(p, "single_machine"), "host_memory"));
+    cr_expect_not(has_code(refusals_of(p, "single_machine"), "beyond_horizon"));
+    json_decref(p);
+}
+
 static const char *const BIG = "{\"model\": {\"params_b\": 130, \"layers\": 96, \"hidden\": 10240, \"heads\": 80,"
                                "\"kv_heads\": 8}, \"training\": {\"method\": \"pretrain\", \"tokens\": 2e10,"
                                "\"seq_len\": 4096}, \"serving\": {\"months\": 0},"
