@@ -52,9 +52,11 @@ void capacity_measure(struct capacity *c, const struct demand *d)
 /* The most that keeps this time per token; one request where even that is slower. */
 static struct stand stand_at(const struct capacity *c, double tpot)
 {
-    int i = c->n - 1;
-    while (i > 0 && c->curve[i].tpot > tpot)
-        i--;
+    int i = 0;
+    for (int above = c->n; above - i > 1;) { /* rising */
+        const int middle = (i + above) / 2;
+        *(c->curve[middle].tpot > tpot ? &above : &i) = middle;
+    }
     const struct stand *a = &c->curve[i];
     if (i == c->n - 1 || a->tpot > tpot)
         return *a;
@@ -194,24 +196,37 @@ static double rung(int i)
     return LEAST_TPOT_S * pow(LADDER_STEP, i);
 }
 
-struct choice fleet_choose(const struct serving_constants *k, const struct demand *d, const struct capacity *c, int n)
+void fleet_ladder_of(const struct demand *d, const struct capacity *c, int n, struct fleet_ladder *ret)
 {
     double loosest = d->tpot;
-    bool any = false;
+    ret->none = true;
+    ret->by_rate = d->rate > 0;
+    ret->n = ret->last = 0;
     for (int i = 0; i < n; i++) {
         loosest = fmax(loosest, c[i].curve[c[i].n - 1].tpot);
-        any |= c[i].starved == c[first_fed(c, n)].starved && keeps(&c[i], d, d->tpot);
+        ret->none &= c[i].starved != c[first_fed(c, n)].starved || !keeps(&c[i], d, d->tpot);
     }
-    if (!any)
-        return (struct choice){.c = NULL};
-    int here = (int)floor(log(d->tpot / LEAST_TPOT_S) / log(LADDER_STEP)), least = 0;
+    if (ret->none)
+        return;
+    int here = (int)floor(log(d->tpot / LEAST_TPOT_S) / log(LADDER_STEP));
     int i = (int)ceil(log(loosest / LEAST_TPOT_S) / log(LADDER_STEP));
     int fleet = layout_at(d, c, n, rung(i));
     for (; i > here; i--) { /* the last rung of each layout is the strictest: it takes most */
         int next = layout_at(d, c, n, rung(i - 1));
-        if (next != fleet)
-            least = take(k, d, c, fleet, rung(i), least).cards;
+        if (next != fleet && ret->n < FLEET_TURNS_MAX)
+            ret->turns[ret->n++] = (struct fleet_turn){fleet, rung(i)};
         fleet = next;
     }
-    return take(k, d, c, fleet, d->tpot, least);
+    ret->last = fleet;
+}
+
+struct choice fleet_choose(const struct serving_constants *k, const struct demand *d, const struct capacity *c,
+                           const struct fleet_ladder *l)
+{
+    int least = 0;
+    if (l->none)
+        return (struct choice){.c = NULL};
+    for (int i = 0; i < l->n; i++)
+        least = take(k, d, c, l->turns[i].layout, l->turns[i].tpot, least).cards;
+    return take(k, d, c, l->last, d->tpot, least);
 }

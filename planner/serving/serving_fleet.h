@@ -63,7 +63,21 @@ int fleet_copies(const struct serving_constants *k, const struct demand *d, cons
                  const struct stand *at, const struct fleet *f, double rate);
 int fleet_cards(const struct capacity *c, double replicas, int copies);
 
+/* Which layout is the fleet's, from the loosest time per token to the target: it does not hang on how much there is to
+ * carry. by_rate: of a load that is stated in requests/s. */
+enum { FLEET_TURNS_MAX = 64 };
+struct fleet_ladder {
+    bool by_rate, none; /* none: no layout keeps the targets */
+    int n, last;        /* turns, and the layout at the target itself */
+    struct fleet_turn {
+        int layout;
+        double tpot; /* the strictest rung that it has before another does */
+    } turns[FLEET_TURNS_MAX];
+};
+
 /* c: layouts that fit, by rising cards. */
-struct choice fleet_choose(const struct serving_constants *k, const struct demand *d, const struct capacity *c, int n);
+void fleet_ladder_of(const struct demand *d, const struct capacity *c, int n, struct fleet_ladder *ret);
+struct choice fleet_choose(const struct serving_constants *k, const struct demand *d, const struct capacity *c,
+                           const struct fleet_ladder *l);
 
 #endif

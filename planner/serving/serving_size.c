@@ -187,6 +187,7 @@ struct serving_kept {
     int n;
     struct miss miss;
     double hold;
+    struct fleet_ladder ladder;
     struct capacity c[];
 };
 
@@ -223,7 +224,8 @@ static int measure_all(const struct serving_constants *k, const struct serving_s
 
 /* NULL where what was measured is of this load alone, or there is no memory. */
 static struct serving_kept *keep(const struct serving_constants *k, const struct demand *d,
-                                 const struct measured_layouts *m, struct arena *arena)
+                                 const struct measured_layouts *m, const struct fleet_ladder *ladder,
+                                 struct arena *arena)
 {
     if (d->hold < k->default_min_concurrency || (m->n == 0 && d->rate <= 0))
         return NULL;
@@ -233,6 +235,7 @@ static struct serving_kept *keep(const struct serving_constants *k, const struct
     kept->n = m->n;
     kept->miss = m->miss;
     kept->hold = d->hold;
+    kept->ladder = *ladder;
     memcpy(kept->c, m->c, (size_t)m->n * sizeof *m->c);
     return kept;
 }
@@ -249,21 +252,26 @@ int serving_size_keeping(const struct serving_constants *k, const struct serving
     *ret = (struct serving_sizing){0};
     struct demand d = demand_of(k, q);
     struct measured_layouts own;
+    struct fleet_ladder ladder;
     struct choice z;
     struct miss miss;
     if (kept != NULL && *kept != NULL) {
         d.hold = (*kept)->hold;
-        ret->replicas_measured = (*kept)->n;
+        ret->replicas_measured = 1;
         miss = (*kept)->miss;
-        z = fleet_choose(k, &d, (*kept)->c, (*kept)->n);
+        const bool alike = (*kept)->ladder.by_rate == (d.rate > 0);
+        if (!alike)
+            fleet_ladder_of(&d, (*kept)->c, (*kept)->n, &ladder);
+        z = fleet_choose(k, &d, (*kept)->c, alike ? &(*kept)->ladder : &ladder);
     } else {
         if (measure_all(k, q, &d, &own, err) != 0)
             return -1;
+        fleet_ladder_of(&d, own.c, own.n, &ladder);
         if (kept != NULL)
-            *kept = keep(k, &d, &own, arena);
+            *kept = keep(k, &d, &own, &ladder, arena);
         ret->replicas_measured = own.measured;
         miss = own.miss;
-        z = fleet_choose(k, &d, own.c, own.n);
+        z = fleet_choose(k, &d, own.c, &ladder);
     }
     if (z.c == NULL) {
         tell_miss(&miss, ret);
