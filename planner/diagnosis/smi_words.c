@@ -188,24 +188,35 @@ static const char *next_card(const char *p, const char **ret_start, int *ret)
     return NULL;
 }
 
-static void take_sentence(const char *line, struct cards *cards)
+/* What is said over several lines: of the card named last, or of nobody knows which. */
+struct said {
+    struct card_sample open, unnamed;
+    bool has_open;
+    int n_open, n_unnamed;
+};
+
+static void finish(struct said *said, struct cards *cards)
 {
-    struct card_sample s;
+    if (said->has_open && said->n_open > 0)
+        cards_add(cards, &said->open);
+    said->has_open = false;
+}
+
+static void take_sentence(const char *line, struct said *said, struct cards *cards)
+{
     int index, next;
     const char *start, *end = line + strlen(line), *at = next_card(line, &start, &index);
-    card_sample_init(&s);
-    if (at == NULL) {
-        bool full = take_said(line, end, &s) >= 2 && (isfinite(s.memory_total_mib) || isfinite(s.memory_pct));
-        if (full && isfinite(s.utilisation_pct))
-            cards_add_unknown(cards, &s);
-        return;
-    }
+    if (at == NULL && said->has_open)
+        said->n_open += take_said(line, end, &said->open);
+    else if (at == NULL)
+        said->n_unnamed += take_said(line, end, &said->unnamed);
     while (at != NULL) {
         const char *after = next_card(at, &start, &next);
-        card_sample_init(&s);
-        s.index = index;
-        if (take_said(at, after != NULL ? start : end, &s) > 0)
-            cards_add(cards, &s);
+        finish(said, cards);
+        card_sample_init(&said->open);
+        said->open.index = index;
+        said->has_open = true;
+        said->n_open = take_said(at, after != NULL ? start : end, &said->open);
         at = after;
         index = next;
     }
@@ -217,6 +228,7 @@ static char separator_of(const char *line)
 {
     return strchr(line, '|') != NULL    ? '|'
            : strchr(line, '\t') != NULL ? '\t'
+           : strchr(line, ';') != NULL  ? ';'
            : strchr(line, ',') != NULL  ? ','
            : strstr(line, "  ") != NULL ? ' '
                                         : '\0';
@@ -276,7 +288,8 @@ static bool take_heading(const char *line, struct heading *h)
         return false;
     found.n = split(line, found.separator, cells);
     for (int i = 0; i < found.n; i++) {
-        if (cells[i].n > 0 && memchr(cells[i].text, '%', cells[i].n) != NULL && text_is_digit(cells[i].text[0]))
+        const char *share = cells[i].n > 0 ? memchr(cells[i].text, '%', cells[i].n) : NULL;
+        if (share != NULL && share > cells[i].text && text_is_digit(share[-1]))
             return false; /* figures */
         found.columns[i] = what_of(&cells[i]);
         found.unit_mib[i] = unit_of(&cells[i]);
@@ -352,15 +365,23 @@ static bool take_row(const char *line, const struct heading *h, int row, struct 
 void read_smi_words(char *text, struct cards *cards)
 {
     struct heading h = {.n = 0};
+    struct said said = {.has_open = false};
     int rows = 0;
-    if (!holds(text, strlen(text), WORDS("利用率", "使用率", "util"))) /* nobody speaks of how busy a card is */
+    size_t size = strlen(text);
+    if (!holds(text, size, WORDS("利用率", "使用率", "util"))) /* nobody speaks of how busy a card is */
         return;
+    card_sample_init(&said.unnamed);
     for (char *cursor = text, *line; (line = text_line(&cursor)) != NULL;) {
         if (take_heading(line, &h))
             rows = 0;
         else if (h.n > 0 && separator_of(line) == h.separator)
             rows += take_row(line, &h, rows, cards);
         else if (strlen(line) <= SENTENCE_MOST)
-            take_sentence(line, cards);
+            take_sentence(line, &said, cards);
     }
+    finish(&said, cards);
+    const struct card_sample *s = &said.unnamed;
+    bool full = isfinite(s->utilisation_pct) && (isfinite(s->memory_total_mib) || isfinite(s->memory_pct));
+    if (cards->n == 0 && full && said.n_unnamed >= 2 && size <= SENTENCE_MOST)
+        cards_add_unknown(cards, s);
 }
