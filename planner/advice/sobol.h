@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-enum { SOBOL_POINTS = 256, SOBOL_DIMENSIONS = 29 };
+enum { SOBOL_POINTS = 256, SOBOL_DIMENSIONS = 69 };
 
-/* ret[i]: coordinate of point i in this dimension (taken modulo SOBOL_DIMENSIONS), 0..255. */
+/* ret[i]: coordinate of point i in this dimension, 0..255; dimension < SOBOL_DIMENSIONS. */
 void sobol_dimension(int dimension, uint8_t ret[SOBOL_POINTS]);
 
 /* ret[k]: the standard normal quantile of (k + 0.5) / 256. */

@@ -333,11 +333,14 @@ void uncertainty_cheapest(const struct option_list *l, const struct spread *spre
 
 int uncertainty_place(const struct option_list *l, size_t j)
 {
-    enum { OF_A_KIND = 3 };
-    int place = OF_A_KIND * (int)l->items[j]->kind;
+    enum { OF_A_KIND = 3, MORE_OF_A_KIND = 5 }; /* options_per_kind is 3, and 8 at most */
+    const int kind = (int)l->items[j]->kind;
+    int of_kind = 0;
     for (size_t i = 0; i < j; i++)
-        place += l->items[i]->kind == l->items[j]->kind;
-    return place;
+        of_kind += l->items[i]->kind == l->items[j]->kind;
+    of_kind = of_kind < OF_A_KIND + MORE_OF_A_KIND ? of_kind : OF_A_KIND + MORE_OF_A_KIND - 1;
+    return of_kind < OF_A_KIND ? OF_A_KIND * kind + of_kind
+                               : OF_A_KIND * KIND_COUNT + MORE_OF_A_KIND * kind + of_kind - OF_A_KIND;
 }
 
 /* Made when first asked for; plans made of this one take them over. */

@@ -5,6 +5,7 @@
 
 #include "planner/advice/plan_make.h"
 #include "planner/advice/sobol.h"
+#include "planner/advice/uncertainty.h"
 #include "tests/support/test_catalog.h"
 
 Test(uncertainty, every_dimension_takes_every_value_once)
@@ -34,6 +35,45 @@ Test(uncertainty, pairs_of_dimensions_fill_the_quadrants)
             for (int k = 0; k < 4; k++)
                 cr_expect_eq(count[k], SOBOL_POINTS / 4, "dimensions %d and %d: %d", d, e, count[k]);
         }
+}
+
+/* Each option is sampled in dimensions of its own, as many of a kind as are shown: what is said of one tells little of
+ * another. */
+Test(uncertainty, no_two_options_share_a_dimension)
+{
+    static double normal[SOBOL_DIMENSIONS][SOBOL_POINTS];
+    double z[SOBOL_POINTS], square = 0, most = 0;
+    sobol_normal(z);
+    for (int d = 0; d < SOBOL_DIMENSIONS; d++) {
+        uint8_t x[SOBOL_POINTS];
+        sobol_dimension(d, x);
+        for (int i = 0; i < SOBOL_POINTS; i++)
+            normal[d][i] = z[x[i]];
+    }
+    for (int i = 0; i < SOBOL_POINTS; i++)
+        square += z[i] * z[i];
+    for (int d = 0; d < SOBOL_DIMENSIONS; d++)
+        for (int e = 0; e < d; e++) {
+            double sum = 0;
+            for (int i = 0; i < SOBOL_POINTS; i++)
+                sum += normal[d][i] * normal[e][i];
+            most = fmax(most, fabs(sum / square));
+        }
+    cr_expect_lt(most, 0.25, "correlated by %.3f", most);
+    enum { OF_A_KIND = 8 };
+    struct draft drafts[KIND_COUNT * OF_A_KIND], *items[KIND_COUNT * OF_A_KIND];
+    bool taken[KIND_COUNT * OF_A_KIND] = {false};
+    for (int i = 0; i < KIND_COUNT * OF_A_KIND; i++) {
+        drafts[i].kind = (enum option_kind)(i % KIND_COUNT);
+        items[i] = &drafts[i];
+    }
+    const struct option_list l = {items, KIND_COUNT * OF_A_KIND, KIND_COUNT * OF_A_KIND};
+    for (size_t i = 0; i < l.n; i++) {
+        const int place = uncertainty_place(&l, i);
+        cr_assert(place >= 0 && 5 + 2 * place + 1 < SOBOL_DIMENSIONS, "option %zu at %d", i, place);
+        cr_expect(!taken[place], "option %zu at %d", i, place);
+        taken[place] = true;
+    }
 }
 
 Test(uncertainty, normal_quantiles)
