@@ -142,7 +142,7 @@ static double least_cost(const struct build *b, const struct reserve_plan *r, si
     double card = fmin(month * ceil(r->months), hour * hours * r->months * b->a.month_days);
     const struct model *m = build_served_model(b);
     double published = m->published_bits > 0 ? fmin(m->published_bits, 8) : 8;
-    double bits = r->serving.weight_bits > 0 ? r->serving.weight_bits : published;
+    double bits = serving_least_bits(b->serving_k, &r->serving, m, published);
     double cards = ceil(m->params * bits / 8 / (gpu->usable_gib * BYTES_PER_GIB));
     double all = card * fmax(fmax(cards, 1), least_by_work(b, r, gpu));
     /* A card that works alone on what can wait is worth what it reads a second for its price. */

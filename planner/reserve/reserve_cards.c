@@ -32,7 +32,8 @@ static int by_speed(const void *a, const void *b)
  */
 static size_t on_sale(const struct build *b, const struct reserve_plan *r, const struct gpu **ret)
 {
-    const double bytes = build_served_model(b)->params * (r->serving.weight_bits > 0 ? r->serving.weight_bits : 4) / 8;
+    const struct model *m = build_served_model(b);
+    const double bytes = m->params * serving_least_bits(b->serving_k, &r->serving, m, 4) / 8;
     size_t n = 0;
     for (size_t g = 0; g < b->catalog->n_gpus; g++) {
         double month, hour;

@@ -64,6 +64,11 @@ struct serving_kept;
 int serving_size_keeping(const struct serving_constants *k, const struct serving_sizing_request *q, struct arena *arena,
                          struct serving_kept **kept, struct serving_sizing *ret, struct err *err);
 
+/* Bits that a parameter takes at least in the width or format that the load states: what a bound of its weights may be
+ * made of. `open` where it states neither: what is served then depends on the card. */
+double serving_least_bits(const struct serving_constants *k, const struct serving *s, const struct model *m,
+                          double open);
+
 /* Forward-only work over a corpus (method embedding): tokens/s of one GPU of the shape; memory as serving. */
 int embedding_estimate(const struct serving_constants *k, const struct model *model, const struct training *work,
                        const struct shape *shape, struct arena *arena, struct estimate *ret, struct err *err);

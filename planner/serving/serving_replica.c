@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planner/serving/serving.h"
+
 #define VLLM_LATENT_CACHE 7 /* before 0.7 latent attention was cached as full keys and values */
 
 static double first_positive(double a, double b)
@@ -177,6 +179,16 @@ struct weight_traits weight_traits_of(const struct serving_constants *k, const s
         w.expert_bits = k->bits_mxfp4 * k->mxfp4_padding;
     }
     return w;
+}
+
+double serving_least_bits(const struct serving_constants *k, const struct serving *s, const struct model *m,
+                          double open)
+{
+    if (s->weight_bits <= 0 && s->weight_format == WF_UNSTATED)
+        return open;
+    const struct card_traits plain = {0};
+    const struct weight_traits w = weight_traits_of(k, s, m, &plain);
+    return fmin(fmin(w.body_bits, w.vocab_bits), fmin(w.attention_bits, w.expert_bits));
 }
 
 /* Encoder and decoder: a decoder's layer has two attentions, of which one makes its keys and values of the source. */

@@ -5,6 +5,7 @@
 
 #include "planner/offers/engine.h"
 #include "planner/reserve/reserve.h"
+#include "planner/reserve/reserve_try.h"
 #include "tests/support/test_catalog.h"
 
 enum { LADDERS = 60 };
@@ -180,4 +181,53 @@ Test(reserve_properties, a_stricter_target_never_takes_fewer_cards, .timeout = 1
             cards = r.sizing.gpus;
         }
     }
+}
+
+/* The bound that stops the search is below what any card costs, whatever format the weights are in: no card on which
+ * the load was not tried is cheaper than the one taken. */
+Test(reserve_properties, no_format_hides_a_cheaper_card, .timeout = 120)
+{
+    static const enum weight_format formats[] = {WF_AWQ,  WF_GPTQ, WF_BNB4, WF_NVFP4, WF_MXFP4, WF_GGUF_Q2_K,
+                                                 WF_GGUF, WF_EXL2, WF_FP8,  WF_INT8,  WF_BF16,  WF_UNSTATED};
+    static const char *const models[] = {"qwen2.5-32b", "llama-3.1-70b", "qwen3-30b-a3b"};
+    int compared = 0;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+            struct arena *arena = arena_new(64u << 20);
+            struct build *b = arena_alloc(arena, sizeof *b);
+            struct workload w;
+            struct err err = {0};
+            workload_init(&w);
+            w.model = *catalog_model(catalog, models[k]);
+            w.training.stated = true; /* one machine is enough: the search stops at its bound */
+            w.training.method = METHOD_LORA;
+            w.training.tokens = 1e8;
+            w.serving.stated = true;
+            w.serving.requests_per_s = 0.3;
+            w.serving.input_tokens = 500;
+            w.serving.output_tokens = 100;
+            w.serving.months = 3;
+            w.serving.months_stated = true;
+            w.serving.weight_format = formats[i];
+            struct plan_request *q = arena_alloc(arena, sizeof *q);
+            *q = (struct plan_request){.catalog = catalog, .workload = &w};
+            date_parse("2026-11-30", &q->as_of);
+            cr_assert_eq(build_init(b, q, arena, &err), 0, "%s", err.detail);
+            cr_assert_eq(reserve_build(b, &err), 0, "%s", err.detail);
+            struct reserve_plan other = b->reserve;
+            for (size_t g = 0; b->reserve.offer != NULL && b->reserve.over == 0 && g < catalog->n_gpus; g++) {
+                struct reserve_best best;
+                other.serving = w.serving;
+                other.serving.peak_factor = b->reserve.serving.peak_factor;
+                cr_assert_eq(reserve_try(b, &other, &catalog->gpus[g], reserve_hours_of(b, &other), 2, &best, &err), 0);
+                if (best.offer == NULL || best.over > 0)
+                    continue;
+                compared++;
+                cr_expect_geq(best.net, b->reserve.net, "%s, format %d: %s costs %ld, %s taken %ld", models[k],
+                              (int)formats[i], catalog->gpus[g].id, (long)best.net, b->reserve.offer->sku->id,
+                              (long)b->reserve.net);
+            }
+            arena_free(arena);
+        }
+    cr_expect_gt(compared, 300);
 }
