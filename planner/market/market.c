@@ -34,6 +34,15 @@ static bool wants_same(const struct constraints *a, const struct constraints *b)
     return a->city == b->city && a->providers == b->providers && a->n_providers == b->n_providers;
 }
 
+/* The index was made with months of 30 days and years of 365; the request may have others. A month's price is worth
+ * less where it lasts longer, one by the hour less where it counts fewer, and of a year more of them are needed where
+ * months are short. */
+static double month_scale(const struct assume *a)
+{
+    const double days = fmax(1, round(a->month_days)), by_hours = a->month_hours / (24 * days);
+    return fmin(fmin(1, fmin(30 / days, days / 30)), fmin(by_hours, 365 / fmax(1, a->year_days)));
+}
+
 int market_open(struct market *m)
 {
     return market_open_like(NULL, m);
@@ -53,6 +62,7 @@ int market_open_like(const struct market *from, struct market *m)
     m->rough_cny = 1;
     if (catalog_fx(day->catalog, "CNY", day->currency, day->as_of, &rate, &on) == 0)
         m->rough_cny = (double)rate / MONEY_MICROS;
+    m->month_scale = month_scale(day->a);
     if (!same)
         allow_providers(m);
     return 0;
@@ -165,7 +175,7 @@ void market_least(const struct market *m, size_t gpu, double *ret_month, double 
 {
     const struct market_index *x = m->day->catalog->market;
     uint32_t from = x->first_of_gpu[gpu], to = x->first_of_gpu[gpu + 1];
-    *ret_month = least_of(m, x->by_month, x->month_bound, from, to);
+    *ret_month = least_of(m, x->by_month, x->month_bound, from, to) * m->month_scale;
     *ret_hour = least_of(m, x->by_hour, x->hour_bound, from, to);
 }
 
@@ -191,12 +201,12 @@ static size_t best_of(struct market *m, const struct market_query *q, bool by_ho
     const uint32_t *order = by_hour ? x->by_hour : x->by_month;
     const float *bound = by_hour ? x->hour_bound : x->month_bound;
     size_t gpu = (size_t)(q->gpu - m->day->catalog->gpus), n = 0;
-    double cost[MARKET_BEST_MAX], fx = m->rough_cny;
+    double cost[MARKET_BEST_MAX], fx = m->rough_cny, scale = by_hour ? 1 : m->month_scale;
     max = max < MARKET_BEST_MAX ? max : MARKET_BEST_MAX;
     for (uint32_t i = x->first_of_gpu[gpu]; i < x->first_of_gpu[gpu + 1]; i++) {
         const struct sku *s = &m->day->catalog->skus[order[i]];
         /* A little less than the bound: rates are rounded on the way. Who has no such price stands at the end. */
-        if (n == max && (double)bound[order[i]] * fx * 1e6 * 0.999 > cost[n - 1])
+        if (n == max && (double)bound[order[i]] * scale * fx * 1e6 * 0.999 > cost[n - 1])
             break;
         if (by_hour && isinf(bound[order[i]]))
             break;

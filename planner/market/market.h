@@ -19,6 +19,7 @@ struct market {
     bool data_at_home;         /* sensitive data that may not be desensitised: only where data_stays */
     double state_bytes;        /* what the job must hold in memory; 0 = nothing is known about it */
     double rough_cny;          /* units of the day's currency in one CNY, about: bounds are in CNY */
+    double month_scale;        /* on the index's bounds of a month, for other lengths of months and years: 1 at most */
     struct note_list unpriced; /* offers that would answer but say no price, one note a card */
     struct offer **offers;     /* cache of market_offer, open addressing by SKU number */
     uint8_t *provider_ok;      /* by provider number: 1 = in the request's city, 2 = anywhere; 0 = not allowed */

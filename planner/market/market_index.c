@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "planner/market/market_index.h"
+#include "planner/market/offer.h"
 
 /* The least that one unit of a currency was ever worth in CNY. */
 static double least_rate(const struct catalog *c, const char *currency)
@@ -37,9 +38,9 @@ static double months_worth(const struct price *p)
     bool hour = p->unit == UNIT_GPU_HOUR || p->unit == UNIT_NODE_HOUR;
     bool year = p->unit == UNIT_GPU_YEAR || p->unit == UNIT_NODE_YEAR;
     if (hour)
-        return 720;
+        return OFFER_MONTH_HOURS;
     if (p->mode == MODE_ANNUAL)
-        return (year ? 1 : 12) * 30.0 / 365;
+        return (year ? 1 : 12) * (double)OFFER_MONTH_DAYS / 365;
     return year ? 1.0 / 12 : 1;
 }
 
@@ -56,7 +57,7 @@ static void bound_by(const struct catalog *c, const struct price *p, float *mont
         amount /= 1 + most_tax(c, p->sku->tax_code);
     *month = fminf(*month, (float)amount);
     if (p->mode == MODE_HOURLY || p->mode == MODE_SPOT) /* spot: only asked where there is nothing else */
-        *hour = fminf(*hour, (float)(amount / 720));
+        *hour = fminf(*hour, (float)(amount / OFFER_MONTH_HOURS));
 }
 
 /* The month of a card by spot as a share of its month otherwise; 1: not sold by spot. */

@@ -91,7 +91,8 @@ static void add_rate(const struct trade_day *day, struct offer *o, const struct 
     r.granularity_milli_h = p->granularity_milli_h > 0 ? p->granularity_milli_h : 1000;
     r.spot_overhead = p->mode == MODE_SPOT ? spot_overhead(day, p) : 0;
     o->rates[o->n_rates++] = r;
-    double month = (double)r.quantity_milli / 1000 * (double)micros * (r.days == 0 ? 720 : 30.0 / r.days);
+    double month = (double)r.quantity_milli / 1000 * (double)micros *
+                   (r.days == 0 ? OFFER_MONTH_HOURS : (double)OFFER_MONTH_DAYS / r.days);
     double *least = per_card ? &o->card_month_micros : &o->node_month_micros;
     *least = *least <= 0 ? month : fmin(*least, month);
     *(per_card ? &o->by_card : &o->by_node) = true;

@@ -10,6 +10,9 @@
 
 enum { OFFER_RATES_MAX = 12 };
 
+/* What machines are compared by, whatever months and years a request reckons with: 30 days. */
+enum { OFFER_MONTH_DAYS = 30, OFFER_MONTH_HOURS = 24 * OFFER_MONTH_DAYS };
+
 /* Tax code of rented compute where nothing else is said (docs/plans.md). */
 #define TAX_CODE_DEFAULT "service_6"
 

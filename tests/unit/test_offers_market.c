@@ -70,6 +70,44 @@ static bool allowed(const struct build *b, const struct sku *s, const struct mar
            (!q->data_stays || s->provider->data_stays) && market_provider_allowed(&b->market, s->provider, false);
 }
 
+/* Months and years of other lengths: the index is made with 30 and 365 days, its bounds are scaled so that they stay
+ * below every price, and the cheapest by the month is found. */
+Test(offers_market, months_of_other_lengths_have_their_bounds)
+{
+    static const double cases[][3] = {{31, 730, 365}, {28, 730, 365}, {30, 600, 365}, {31, 600, 366}, {28, 744, 360}};
+    const struct catalog *c = test_catalog_bound();
+    const struct market_index *index = c->market;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct assumption_override o[] = {
+            {"month_days", cases[k][0]}, {"month_hours", cases[k][1]}, {"year_days", cases[k][2]}};
+        struct workload w;
+        struct arena *arena = arena_new(16 << 20);
+        workload_init(&w);
+        w.overrides = o;
+        w.n_overrides = 3;
+        struct build *b = build_on(&w, arena);
+        for (size_t i = 0; i < c->n_skus; i++) {
+            const struct offer *offer = market_offer(&b->market, &c->skus[i], NULL);
+            if (offer != NULL)
+                cr_expect_leq((double)index->month_bound[i] * b->market.month_scale * 0.999, month_of(offer),
+                              "case %zu: %s", k, offer->sku->id);
+        }
+        for (size_t g = 0; g < c->n_gpus; g++) {
+            const struct market_query q = {.gpu = &c->gpus[g], .provider_kinds = MARKET_ANY_PROVIDER};
+            const struct offer *found[1];
+            double least = INFINITY;
+            for (size_t i = 0; i < c->n_skus; i++) {
+                const struct offer *offer =
+                    allowed(b, &c->skus[i], &q) ? market_offer(&b->market, &c->skus[i], NULL) : NULL;
+                least = offer != NULL ? fmin(least, month_of(offer)) : least;
+            }
+            if (market_find(&b->market, &q, found, 1) == 1)
+                cr_expect_float_eq(month_of(found[0]), least, 1e-6 * least, "case %zu: %s", k, c->gpus[g].id);
+        }
+        arena_free(arena);
+    }
+}
+
 Test(offers_market, finds_the_cheapest)
 {
     const char *cities[] = {NULL, "hefei", "wuhan", "shenzhen", "nowhere"};
