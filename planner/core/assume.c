@@ -90,6 +90,9 @@ static const struct param_field FIELDS[] = {
     ROW(expected_differs_share),
     ROW(host_memory_least_gb),
     ROW(host_memory_most_gb),
+    ROW(search_share_cuda),
+    ROW(search_share_other),
+    ROW(load_beyond_band),
     ROW(batch_utilisation),
     ROW(batch_switch_hours),
 };

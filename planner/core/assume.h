@@ -26,7 +26,7 @@ struct assume { /* members have the names of their rows */
         risk_weight_memory, risk_weight_team, risk_weight_price, risk_weight_communication, risk_weight_spot,
         risk_weight_queue, speed_common_share, price_common_share, order_close_probability, run_overhead_factor,
         long_context_tokens, port_gap, port_debug_factor, batch_utilisation, batch_switch_hours, host_memory_least_gb,
-        host_memory_most_gb, expected_differs_share;
+        host_memory_most_gb, search_share_cuda, search_share_other, load_beyond_band, expected_differs_share;
 };
 
 /* ERR_NOT_FOUND names the first missing row. */

@@ -29,6 +29,6 @@ double reserve_plan_change(const struct assume *a, const struct reserve_plan *r,
     if (load < 1 && a->load_low < 1)
         return (double)(r->net_low - r->net) * fmin(1, (1 - load) / (1 - a->load_low));
     if (load > 1 && a->load_high > 1)
-        return (double)(r->net_high - r->net) * fmin(1.5, (load - 1) / (a->load_high - 1));
+        return (double)(r->net_high - r->net) * fmin(a->load_beyond_band, (load - 1) / (a->load_high - 1));
     return 0;
 }

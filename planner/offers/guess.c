@@ -59,7 +59,7 @@ static void weigh(const struct build *b, int nodes, struct guess *g)
 /* At the share of the card's peak that a run reaches, about. */
 static double hours_of(const struct build *b, const struct gpu *gpu, double flops, int cards)
 {
-    const double share = gpu_runs_cuda(gpu) ? 0.45 : 0.35, peak = peak_tflops(b, gpu);
+    const double share = gpu_runs_cuda(gpu) ? b->a.search_share_cuda : b->a.search_share_other, peak = peak_tflops(b, gpu);
     return peak > 0 ? flops / (peak * share * 1e12 * cards) / 3600 : INFINITY;
 }
 
@@ -82,7 +82,7 @@ static bool guess_one(const struct build *b, size_t g, double flops, double stat
     double cramped = ret->min_cards > GUESS_CARDS_MAX ? (double)ret->min_cards / GUESS_CARDS_MAX : 1;
     for (int cards = 1; cards <= GUESS_CARDS_MAX; cards *= 2) {
         double hours = hours_of(b, gpu, flops, cards * nodes) * cramped * cramped;
-        double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / 720));
+        double cost = cards * nodes * fmin(hour * hours, month * ceil(hours / OFFER_MONTH_HOURS));
         ret->hours = hours;
         if (cards >= ret->min_cards || cards == GUESS_CARDS_MAX)
             ret->cost = fmin(ret->cost, cost);

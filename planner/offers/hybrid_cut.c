@@ -14,8 +14,6 @@ enum {
     SAME_LANES = 3
 };
 
-static const double MONTH_HOURS = 720; /* of a rented month of 30 days */
-
 struct search {
     const struct hybrid_range *r;
     hybrid_weigh *weigh;
@@ -59,20 +57,21 @@ int hybrid_balanced_runs(const struct hybrid_range *r, int lanes_local, int lane
     return runs < lanes_out ? lanes_out : runs;
 }
 
-static double end_cost(const struct hybrid_end *e, int runs, int lanes)
+static double end_cost(const struct hybrid_range *r, const struct hybrid_end *e, int runs, int lanes)
 {
     const double hours = hybrid_end_hours(runs, lanes, e->hours);
     const double by_hour = e->hour > 0 ? hours * e->hour : INFINITY;
     if (!(e->month > 0))
         return lanes * by_hour;
-    const double months = floor(hours / MONTH_HOURS), rest = hours - months * MONTH_HOURS;
+    const double months = floor(hours / r->month_hours), rest = hours - months * r->month_hours;
     const double last = e->hour > 0 ? fmin(e->month, rest * e->hour) : rest > 0 ? e->month : 0;
     return lanes * fmin(by_hour, months * e->month + last);
 }
 
 double hybrid_rough_cost(const struct hybrid_range *r, const struct hybrid_cut *c)
 {
-    return end_cost(&r->local, r->runs - c->runs_out, c->lanes_local) + end_cost(&r->out, c->runs_out, c->lanes_out);
+    return end_cost(r, &r->local, r->runs - c->runs_out, c->lanes_local) +
+           end_cost(r, &r->out, c->runs_out, c->lanes_out);
 }
 
 double hybrid_cut_days(const struct hybrid_range *r, const struct hybrid_cut *c)
@@ -147,7 +146,7 @@ static int runs_listed(const struct hybrid_range *r, int local, int out, int ret
     n = list_runs(out, out, most, n, ret);
     n = list_runs(most, out, most, n, ret);
     for (int months = 1; months <= MONTHS_LISTED; months++) {
-        const double at_home = floor(months * MONTH_HOURS * local / r->local.hours);
+        const double at_home = floor(months * r->month_hours * local / r->local.hours);
         n = list_runs(at_home < r->runs ? r->runs - (int)at_home : 0, out, most, n, ret);
     }
     for (int i = 1; i < BETWEEN_LISTED; i++)

@@ -36,6 +36,7 @@ static struct hybrid_end end_of(const struct hybrid_side *side)
 struct hybrid_range hybrid_range_of(const struct build *b, const struct hybrid_pair *p)
 {
     struct hybrid_range r = {.runs = b->training.runs, .lanes = hybrid_lanes(b)};
+    r.month_hours = 24 * round(b->a.month_days);
     double risk;
     r.none_out = p->split != NULL && p->split_costs_more <= 0; /* else nothing would be gained */
     r.local = end_of(&p->local);

@@ -181,7 +181,7 @@ struct outlook {
 static double card_hour(const struct offer *o)
 {
     const double month = offer_card_month(o), hour = offer_card_hour(o);
-    return month > 0 ? fmin(month / 720, hour) : hour;
+    return month > 0 ? fmin(month / OFFER_MONTH_HOURS, hour) : hour;
 }
 
 /* Runs end on whole days; debugging grows and shrinks with them. */

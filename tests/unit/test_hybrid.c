@@ -61,6 +61,7 @@ Test(hybrid, split_balances_both_sides_in_whole_runs)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct hybrid_range r = {.runs = cases[i].runs,
                                        .lanes = 64,
+                                       .month_hours = 720,
                                        .most_out = cases[i].runs,
                                        .local = {.hours = cases[i].hours_local, .most_lanes = 64},
                                        .out = {.hours = cases[i].hours_out, .most_lanes = 64}};
@@ -111,6 +112,7 @@ Test(hybrid, the_lightest_cut_is_found_among_many)
                     double weight, best = INFINITY;
                     h.r = (struct hybrid_range){.runs = runs,
                                                 .lanes = lanes,
+                                                .month_hours = 720,
                                                 .most_out = runs * 3 / 4,
                                                 .local = {hours, 16, 120, 45000},
                                                 .out = {hours * 0.7, 16, 140, 80000},
