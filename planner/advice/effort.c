@@ -5,6 +5,7 @@
 enum {
     LEAST = 25,
     TWICE_RECKONED = 3,
+    WEIGHED = 1,        /* more for a cut of a hybrid: it has two ends */
     FIRST_RECKONED = 1, /* more for a plan, which looks at every price for the first time */
     SIZED = 1,
     MEASURED = 2, /* a replica, for a load */
@@ -40,8 +41,8 @@ int effort_of_options(int drafts)
 
 int effort_of_contest(const struct build *b, int searched)
 {
-    return LEAST + TWICE_RECKONED * b->n_reckoned / 2 + effort_of_search(searched) + effort_of_reserve(b) +
-           ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+    return LEAST + TWICE_RECKONED * b->n_reckoned / 2 + WEIGHED * b->n_weighed + effort_of_search(searched) +
+           effort_of_reserve(b) + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
 int effort_of_near(const struct build *b, int searched)

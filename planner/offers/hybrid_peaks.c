@@ -104,6 +104,7 @@ static int units_for(struct hybrid_peaks *s, const struct end *e, double share, 
 {
     const struct serving load = hybrid_peaks_load(&s->online, share, spare);
     const int rc = build_sizing(s->b, e->offer->sku, &load, ret, s->err);
+    s->b->n_sized++; /* at hand or not: there are hundreds */
     if (rc != 0 || !ret->feasible)
         return rc < 0 ? -1 : 0;
     return reserve_units(e->offer, e->by_card, ret->gpus, ret->gpus_per_replica);
@@ -132,6 +133,7 @@ static double cost_of_unit(const struct hybrid_peaks *s, const struct end *e, bo
     const struct reserve_batch none = {.requests = 0};
     struct bill bill;
     int64_t net, tax;
+    s->b->n_reckoned++;
     if (reserve_bill(e->offer, e->by_card, s->hours, all_day, 1, &none, &bill, &net, &tax) != 0)
         return -1;
     return (double)net + (double)tax;
