@@ -247,7 +247,8 @@ static void gate_two_nodes(const struct build *b, struct draft *d)
 }
 
 /* Both groups, as many machines as their lanes take. 1: a side does not have that many. */
-static int add_sides(struct draft *d, const struct hybrid_pair *p, int lanes_local, int lanes_out)
+static int add_sides(const struct build *b, struct draft *d, const struct hybrid_pair *p, int lanes_local,
+                     int lanes_out)
 {
     const struct hybrid_side *l = &p->local, *r = &p->burst;
     const int local = lanes_local * l->shape.nodes, out = lanes_out > 0 ? lanes_out * r->shape.nodes : 0;
@@ -256,6 +257,8 @@ static int add_sides(struct draft *d, const struct hybrid_pair *p, int lanes_loc
     d->train_group = draft_add_group(d, l->offer, "train", l->by_card, l->shape.gpus_per_node, local);
     if (out > 0 && draft_add_group(d, r->offer, "burst", r->by_card, r->shape.gpus_per_node, out) < 0)
         return -1;
+    for (int g = 0; g < d->n_groups; g++)
+        d->groups[g].spot_allowed = b->workload->constraints.allow_spot;
     return 0;
 }
 
@@ -313,7 +316,7 @@ int hybrid_draft(struct build *b, const struct hybrid_pair *p, const struct hybr
     build_draft_restart(b, d, KIND_HYBRID_CLOUD);
     d->shape = p->local.shape;
     d->estimate = p->local.estimate;
-    const int rc = add_sides(d, p, cut->lanes_local, cut->lanes_out);
+    const int rc = add_sides(b, d, p, cut->lanes_local, cut->lanes_out);
     if (rc != 0)
         return rc;
     if (phases_standard(b, d, d->train_group, d->train_group, units, hours + candidate_staging_hours(b)) != 0 ||

@@ -693,6 +693,35 @@ Test(golden, hybrid_serves_at_home)
     }
 }
 
+/* What bursts may be taken away where the request allows it, as any other machine: by spot where that costs less. */
+Test(golden, hybrid_bursts_by_spot)
+{
+    static const char *const allowed[] = {"false", "true"};
+    int64_t totals[2];
+    for (size_t k = 0; k < 2; k++) {
+        char workload[512];
+        snprintf(
+            workload, sizeof workload,
+            "{\"model\": {\"preset\": \"qwen3-8b\"}, \"training\": {\"method\": \"full_finetune\", \"tokens\": 1e9,"
+            "\"runs\": 8, \"parallel_runs\": 4}, \"serving\": {\"months\": 0}, \"priority\": \"cheapest\","
+            "\"constraints\": {\"kinds\": [\"hybrid_cloud\"], \"gpus\": [\"rtx-4090-24g\"], \"providers\":"
+            "[\"hefei-xinzhan-idc\", \"kufan-cloud\"], \"allow_spot\": %s}}",
+            allowed[k]);
+        json_t *p = plan_of(workload), *l;
+        const json_t *o = option_of(p, "hybrid_cloud");
+        size_t i;
+        bool spot = false;
+        cr_assert_not_null(o);
+        json_array_foreach(json_object_get(json_object_get(o, "cost"), "lines"), i, l) spot |=
+            strcmp(text_of(l, "pricing_mode"), "spot") == 0;
+        cr_expect_eq(spot, k == 1);
+        cr_expect_eq(has_code(json_object_get(o, "warnings"), "spot_interruptions"), k == 1);
+        totals[k] = minor_of(json_object_get(o, "total_cost_to_finish"));
+        json_decref(p);
+    }
+    cr_expect_lt(totals[1], totals[0]);
+}
+
 /* --- university time, word by word --------------------------------------------------------------------------- */
 #define CAMPUS(training, constraints, assumptions)                                                                     \
     "{\"model\": {\"preset\": \"qwen2.5-14b\"}, \"training\": {\"method\": \"lora\", " training                        \
