@@ -113,11 +113,11 @@ int fleet_cards(const struct capacity *c, double replicas, int copies)
     return (int)fmin(1e9, copies > 1 ? ceil(replicas / copies) : replicas * c->cards);
 }
 
-/* This layout for this time per token, on its own. */
+/* This layout at this stand, on its own. */
 static struct choice alone(const struct serving_constants *k, const struct demand *d, const struct capacity *c,
-                           double tpot)
+                           const struct stand *at)
 {
-    struct choice z = {.c = c, .at = stand_at(c, tpot)};
+    struct choice z = {.c = c, .at = *at};
     double rate = fleet_rate(d, &z.at, 1);
     z.fleet = fleet_for(k, d, &z.at, rate);
     z.copies = fleet_copies(k, d, c, &z.at, &z.fleet, rate);
@@ -176,19 +176,27 @@ static struct choice at_least(struct choice z, int least, int spare)
     return z;
 }
 
+/* Not with the most requests that it ever carries would one replica be enough. */
+static bool too_small(const struct demand *d, const struct capacity *c)
+{
+    const double clearly = 1 + 1e-6;
+    return d->rate > 0 && d->rate * d->peak_factor > clearly * c->curve[c->n - 1].rate * d->rho;
+}
+
 /* The fleet's layout, or one smaller replica (and its spare) that carries the whole load; at least `least` cards. */
 static struct choice take(const struct serving_constants *k, const struct demand *d, const struct capacity *c,
-                          int fleet, double tpot, int least)
+                          const struct fleet_turn *t, int least)
 {
-    const int each = c[fleet].cards;
+    const int each = c[t->layout].cards;
     for (int i = 0; c[i].cards < each; i++) {
-        if (!keeps(&c[i], d, tpot) || least > c[i].cards * (1 + d->spare))
+        if (!keeps(&c[i], d, t->tpot) || least > c[i].cards * (1 + d->spare) || too_small(d, &c[i]))
             continue;
-        struct choice one = alone(k, d, &c[i], tpot);
+        const struct stand at = stand_at(&c[i], t->tpot);
+        struct choice one = alone(k, d, &c[i], &at);
         if (one.fleet.replicas <= 1)
             return at_least(one, least, d->spare);
     }
-    return at_least(alone(k, d, &c[fleet], tpot), (least + each - 1) / each * each, d->spare);
+    return at_least(alone(k, d, &c[t->layout], &t->at), (least + each - 1) / each * each, d->spare);
 }
 
 static double rung(int i)
@@ -201,7 +209,7 @@ void fleet_ladder_of(const struct demand *d, const struct capacity *c, int n, st
     double loosest = d->tpot;
     ret->none = true;
     ret->by_rate = d->rate > 0;
-    ret->n = ret->last = 0;
+    ret->n = 0;
     for (int i = 0; i < n; i++) {
         loosest = fmax(loosest, c[i].curve[c[i].n - 1].tpot);
         ret->none &= c[i].starved != c[first_fed(c, n)].starved || !keeps(&c[i], d, d->tpot);
@@ -214,19 +222,17 @@ void fleet_ladder_of(const struct demand *d, const struct capacity *c, int n, st
     for (; i > here; i--) { /* the last rung of each layout is the strictest: it takes most */
         int next = layout_at(d, c, n, rung(i - 1));
         if (next != fleet && ret->n < FLEET_TURNS_MAX)
-            ret->turns[ret->n++] = (struct fleet_turn){fleet, rung(i)};
+            ret->turns[ret->n++] = (struct fleet_turn){fleet, rung(i), stand_at(&c[fleet], rung(i))};
         fleet = next;
     }
-    ret->last = fleet;
+    ret->turns[ret->n++] = (struct fleet_turn){fleet, d->tpot, stand_at(&c[fleet], d->tpot)};
 }
 
 struct choice fleet_choose(const struct serving_constants *k, const struct demand *d, const struct capacity *c,
                            const struct fleet_ladder *l)
 {
-    int least = 0;
-    if (l->none)
-        return (struct choice){.c = NULL};
-    for (int i = 0; i < l->n; i++)
-        least = take(k, d, c, l->turns[i].layout, l->turns[i].tpot, least).cards;
-    return take(k, d, c, l->last, d->tpot, least);
+    struct choice z = {.c = NULL};
+    for (int i = 0; !l->none && i < l->n; i++)
+        z = take(k, d, c, &l->turns[i], z.c != NULL ? z.cards : 0);
+    return z;
 }

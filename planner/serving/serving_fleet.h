@@ -68,11 +68,12 @@ int fleet_cards(const struct capacity *c, double replicas, int copies);
 enum { FLEET_TURNS_MAX = 64 };
 struct fleet_ladder {
     bool by_rate, none; /* none: no layout keeps the targets */
-    int n, last;        /* turns, and the layout at the target itself */
+    int n;
     struct fleet_turn {
         int layout;
-        double tpot; /* the strictest rung that it has before another does */
-    } turns[FLEET_TURNS_MAX];
+        double tpot;     /* the strictest rung that it has before another does; the last one's: the target itself */
+        struct stand at; /* of it there */
+    } turns[FLEET_TURNS_MAX + 1];
 };
 
 /* c: layouts that fit, by rising cards. */
