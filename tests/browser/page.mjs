@@ -82,12 +82,12 @@ export const post = (page, path, body, headers = {}) => page.evaluate(async ([to
 export const amounts = (text) => text.replace(/[^\d.]/g, '');
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-export async function accessible(page, where) {
+export async function accessible(page, where, within = 'html') {
   // The whole page at once: what the sticky buttons half cover at one scroll position is no small target.
   const was = page.viewportSize();
   const height = await page.evaluate(() => Math.max(document.documentElement.scrollHeight, document.querySelector('.ask').scrollHeight + 200));
   await page.setViewportSize({ width: was.width, height });
-  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  const { violations } = await new AxeBuilder({ page }).include(within).withTags(tags).analyze();
   await page.setViewportSize(was);
   assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 160)).join(' | ')}`), [], where);
 }
