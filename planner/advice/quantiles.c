@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PLACES = 256 };
+enum { PLACES = 128 };
 
 /* The k-th smallest, which is among lo .. hi; reorders them: what is below it comes before it. */
 static float nth(float *v, int lo, int hi, int k)
@@ -55,6 +55,16 @@ static void place(const float *values, int n, uint8_t *ret)
         ret[i] = (uint8_t)((values[i] - least) * scale);
 }
 
+/* The k-th smallest where only lo .. hi of the row share its place: many share one where values are in steps, as days
+ * are, and then mostly all of them are alike. */
+static float pick(float *v, int lo, int hi, int k)
+{
+    for (int i = lo + 1; i <= hi; i++)
+        if (v[i] < v[lo] || v[i] > v[lo])
+            return nth(v, lo, hi, k);
+    return v[lo];
+}
+
 void quantiles(const float *values, int n, const int *ranks, int n_ranks, float *ret)
 {
     uint8_t at[QUANTILES_SAMPLE_MAX];
@@ -71,6 +81,6 @@ void quantiles(const float *values, int n, const int *ranks, int n_ranks, float 
         int p = 0;
         while (ends[p] <= ranks[r])
             p++;
-        ret[r] = nth(dealt, p > 0 ? ends[p - 1] : 0, ends[p] - 1, ranks[r]);
+        ret[r] = pick(dealt, p > 0 ? ends[p - 1] : 0, ends[p] - 1, ranks[r]);
     }
 }
