@@ -52,6 +52,13 @@ static const struct draft *cheapest_of(const struct option_list *ranked, enum op
     return best;
 }
 
+/* Is it memory that no single machine carries the work for? A request may also not have asked for one. */
+static bool memory_stops_one(const struct advice *a)
+{
+    const struct note_list *why = &a->b->refusals[KIND_SINGLE_MACHINE];
+    return a->need_gb > a->machine_gb || note_find(why, "memory_wall") != NULL || note_find(why, "host_memory") != NULL;
+}
+
 /* What pushes towards a cluster and can be read from the workload and the ranked options. */
 static void work_triggers(struct advice *a)
 {
@@ -63,7 +70,7 @@ static void work_triggers(struct advice *a)
     if (e && e->training.gpu_hours > a->t.one_card_days * 24)
         note_num(note_num(note_add(to, "trigger_one_card_too_slow"), "days", e->training.gpu_hours / 24), "limit_days",
                  a->t.one_card_days);
-    if (!a->single && a->cluster)
+    if (!a->single && a->cluster && memory_stops_one(a))
         note_num(note_num(note_add(to, "trigger_not_one_machine"), "need_gb", a->need_gb), "machine_gb", a->machine_gb);
     if (b->training.parallel_runs > 1)
         note_num(note_add(to, "trigger_parallel_experiments"), "runs", b->training.parallel_runs);

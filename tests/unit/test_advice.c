@@ -106,6 +106,11 @@ Test(advice, trigger_not_one_machine)
 {
     struct workload w = small_workload(market);
     cr_expect_not(triggers(&w, "trigger_not_one_machine"));
+    w.constraints.kinds[KIND_SINGLE_MACHINE] = false; /* nobody asked for one: it would do all the same */
+    w.constraints.team = TEAM_EXPERT;
+    cr_expect_not(triggers(&w, "trigger_not_one_machine"));
+    w.constraints.kinds[KIND_SINGLE_MACHINE] = true;
+    w.constraints.team = TEAM_UNSTATED;
     w.model = *preset("llama-2-70b");
     w.model.params = 0; /* the widths of a 70B, three times as deep */
     w.model.layers *= 3;
