@@ -30,7 +30,8 @@ struct slowdown {
 
 /* Faults of machines that a re-plan takes to be rarer or more frequent than assumed. factor 0 = none. */
 struct faults {
-    const char *tier; /* times the faults at suppliers of this tier; NULL = times the card-hours between two, everywhere */
+    const char
+        *tier; /* times the faults at suppliers of this tier; NULL = times the card-hours between two, everywhere */
     double factor;
 };
 
@@ -40,10 +41,11 @@ struct sizing_entry {
     enum intra_link intra;
     int gpus_per_node;
     struct serving load;
-    bool refused; /* this card cannot serve it at all (no such precision) */
+    bool refused;        /* this card cannot serve it at all (no such precision) */
+    bool machines_alone; /* how a replica works at peak was not asked yet */
     struct serving_kept *kept;
     struct serving_sizing sizing;
-    const struct sizing_entry *next_of_load, *next_of_machine; /* newest first */
+    struct sizing_entry *next_of_load, *next_of_machine; /* newest first */
 };
 
 /* What a supplier's tier adds to the work (quality.h). */
@@ -185,6 +187,10 @@ const struct model *build_served_model(const struct build *b);
  * (*err filled). */
 int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
                  struct err *err);
+
+/* The same for whoever asks for the machines alone: without ttft, tpot and at_peak where they are not at hand. */
+int build_sizing_machines(struct build *b, const struct sku *sku, const struct serving *load,
+                          struct serving_sizing *ret, struct err *err);
 
 /* What another look at the market has sized counts as the plan's own. */
 void build_count_sizings(const struct build *look, struct build *b);

@@ -12,9 +12,9 @@ const struct model *build_served_model(const struct build *b)
 enum { LOADS = 256, MACHINES = 64 };
 
 struct sizing_store {
-    const struct sizing_entry *of_load[LOADS];       /* by machine and how much there is to carry */
-    const struct sizing_entry *of_machine[MACHINES]; /* those that keep what a replica carries */
-    struct arena *arena; /* of the plan whose store it is: it outlives the plans made of it */
+    struct sizing_entry *of_load[LOADS];       /* by machine and how much there is to carry */
+    struct sizing_entry *of_machine[MACHINES]; /* those that keep what a replica carries */
+    struct arena *arena;                       /* of the plan whose store it is: it outlives the plans made of it */
 };
 
 static size_t machine_number(const struct build *b, const struct sku *sku)
@@ -90,49 +90,74 @@ static struct serving_kept *kept_for(const struct sizing_entry *head, const stru
     return NULL;
 }
 
-int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
-                 struct err *err)
+/* 1 when this card cannot serve it at all, -1 when memory is short. */
+static int size(struct build *b, const struct sku *sku, bool machines_alone, struct sizing_entry *e,
+                struct serving_sizing *ret, struct err *err)
 {
     const struct serving_sizing_request q = {.model = build_served_model(b),
-                                             .serving = load,
+                                             .serving = &e->load,
                                              .gpu = sku->gpu,
                                              .intra = sku->intra,
                                              .gpus_per_node = sku->gpus_per_node,
                                              .load_low = b->a.load_low,
                                              .load_high = b->a.load_high,
-                                             .utilisation_target = b->a.serving_utilisation_target};
+                                             .utilisation_target = b->a.serving_utilisation_target,
+                                             .machines_alone = machines_alone};
+    b->n_sized++;
+    e->refused = serving_size_keeping(b->serving_k, &q, b->sizings->arena, b->serves ? &e->kept : NULL, ret, err) != 0;
+    if (e->refused)
+        return err->code == ERR_NOMEM ? -1 : 1;
+    b->n_measured += ret->replicas_measured;
+    e->machines_alone = machines_alone;
+    e->sizing = *ret;
+    return 0;
+}
+
+static int sizing_of(struct build *b, const struct sku *sku, const struct serving *load, bool machines_alone,
+                     struct serving_sizing *ret, struct err *err)
+{
     struct sizing_store *store = store_of(b);
+    if (store == NULL)
+        return err_set(err, ERR_NOMEM, "no room for sizings");
     const struct serving s = timeless(load);
-    const struct sizing_entry **of_load = store != NULL ? &store->of_load[load_number(b, sku, &s)] : NULL;
-    const struct sizing_entry **of_machine = store != NULL ? &store->of_machine[machine_number(b, sku)] : NULL;
-    for (const struct sizing_entry *e = store != NULL ? *of_load : NULL; e != NULL; e = e->next_of_load)
+    struct sizing_entry **of_load = &store->of_load[load_number(b, sku, &s)];
+    struct sizing_entry **of_machine = &store->of_machine[machine_number(b, sku)];
+    for (struct sizing_entry *e = *of_load; e != NULL; e = e->next_of_load)
         if (is_machine(e, sku) && same_load(&e->load, &s)) {
+            if (e->machines_alone && !machines_alone)
+                return size(b, sku, false, e, ret, err);
             if (!e->refused)
                 *ret = e->sizing;
             return e->refused;
         }
-    struct sizing_entry *e = store != NULL ? arena_alloc(store->arena, sizeof *e) : NULL;
+    struct sizing_entry *e = arena_alloc(store->arena, sizeof *e);
     if (e == NULL)
         return err_set(err, ERR_NOMEM, "no room for sizings");
-    e->kept = kept_for(*of_machine, sku, &s);
-    b->n_sized++;
-    e->refused = serving_size_keeping(b->serving_k, &q, store->arena, b->serves ? &e->kept : NULL, ret, err) != 0;
-    if (e->refused && err->code == ERR_NOMEM)
-        return -1;
-    b->n_measured += e->refused ? 0 : ret->replicas_measured;
-    e->gpu = sku->gpu;
-    e->intra = sku->intra;
-    e->gpus_per_node = sku->gpus_per_node;
+    *e = (struct sizing_entry){.gpu = sku->gpu, .intra = sku->intra, .gpus_per_node = sku->gpus_per_node};
     e->load = s;
-    if (!e->refused)
-        e->sizing = *ret;
+    e->kept = kept_for(*of_machine, sku, &s);
+    const int rc = size(b, sku, machines_alone, e, ret, err);
+    if (rc < 0)
+        return -1;
     e->next_of_load = *of_load;
     *of_load = e;
     if (e->kept != NULL) {
         e->next_of_machine = *of_machine;
         *of_machine = e;
     }
-    return e->refused;
+    return rc;
+}
+
+int build_sizing(struct build *b, const struct sku *sku, const struct serving *load, struct serving_sizing *ret,
+                 struct err *err)
+{
+    return sizing_of(b, sku, load, false, ret, err);
+}
+
+int build_sizing_machines(struct build *b, const struct sku *sku, const struct serving *load,
+                          struct serving_sizing *ret, struct err *err)
+{
+    return sizing_of(b, sku, load, true, ret, err);
 }
 
 void build_count_sizings(const struct build *look, struct build *b)

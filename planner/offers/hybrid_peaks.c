@@ -100,14 +100,20 @@ struct serving hybrid_peaks_load(const struct serving *online, double share, boo
 }
 
 /* Units of this machine for a share of the mean; 0: it cannot serve it. -1: no memory. */
-static int units_for(struct hybrid_peaks *s, const struct end *e, double share, bool spare, struct serving_sizing *ret)
+static int units_of(struct hybrid_peaks *s, const struct end *e, double share, bool spare, bool machines_alone,
+                    struct serving_sizing *ret)
 {
     const struct serving load = hybrid_peaks_load(&s->online, share, spare);
-    const int rc = build_sizing(s->b, e->offer->sku, &load, ret, s->err);
+    const int rc = (machines_alone ? build_sizing_machines : build_sizing)(s->b, e->offer->sku, &load, ret, s->err);
     s->b->n_sized++; /* at hand or not: there are hundreds */
     if (rc != 0 || !ret->feasible)
         return rc < 0 ? -1 : 0;
     return reserve_units(e->offer, e->by_card, ret->gpus, ret->gpus_per_replica);
+}
+
+static int units_for(struct hybrid_peaks *s, const struct end *e, double share, bool spare, struct serving_sizing *ret)
+{
+    return units_of(s, e, share, spare, true, ret);
 }
 
 /* The provider's machines, one of each card, cheapest card first. */
@@ -369,8 +375,8 @@ static int settle(struct hybrid_peaks *s, const struct split *t, struct reserve_
     struct serving_sizing far, *near = &ret->sizing;
     const struct serving_sizing *mean = &t->home->mean;
     *ret = b->reserve;
-    if (units_for(s, t->home, t->share, true, near) <= 0 ||
-        units_for(s, t->cloud, s->peak - t->share, false, &far) <= 0)
+    if (units_of(s, t->home, t->share, true, false, near) <= 0 ||
+        units_of(s, t->cloud, s->peak - t->share, false, false, &far) <= 0)
         return err_set(s->err, ERR_NOMEM, "a hybrid service does not fit");
     ret->offer = t->home->offer;
     ret->by_card = t->home->by_card;

@@ -33,6 +33,7 @@ struct serving_sizing_request {
     int gpus_per_node;          /* a replica never leaves its node */
     double load_low, load_high; /* band of the load around expected, e.g. 0.7 and 1.4 */
     double utilisation_target;  /* rho, e.g. 0.65 */
+    bool machines_alone;        /* how many are asked, not how one works at peak: no ttft, tpot, at_peak */
 };
 
 struct serving_sizing {

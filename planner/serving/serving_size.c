@@ -278,6 +278,8 @@ int serving_size_keeping(const struct serving_constants *k, const struct serving
         return 0;
     }
     fill(k, q, &d, &z, ret);
+    if (q->machines_alone)
+        return 0;
     double each = ret->peak_requests_per_s * z.at.end_to_end / fmax(1, ret->replicas - d.spare);
     if (estimate_at_peak(k, q, &d, z.c, fmax(1, fmin(z.at.batch, ceil(each))), arena, ret, err) != 0)
         return -1;
