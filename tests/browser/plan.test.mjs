@@ -216,6 +216,32 @@ test('nothing of the answer is left out', async () => {
   await page.done();
 });
 
+test('answers to requests nobody chose are drawn without a missing word or figure', async () => {
+  const lines = readFileSync(join(root, 'tests/bench/requests.jsonl'), 'utf8').trim().split('\n');
+  const workloads = lines.filter((_, i) => i % 8 === 3).map((line) => ({ ...JSON.parse(line).workload, language: 'en' }));
+  const page = await open({ language: 'en' });
+  const faults = await page.evaluate(async (list) => {
+    const { render } = await import('/js/results.js');
+    const { loadLists, taxName } = await import('/js/catalog.js');
+    const lists = await loadLists('en'), found = [];
+    for (const workload of list) {
+      const reply = await fetch('/api/v1/plans', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ workload }) });
+      const box = document.createElement('div');
+      document.body.append(box);
+      box.append(...render(await reply.json(), workload, { lists, taxName: (code) => taxName(lists, code), apply() {}, override() {} }).flat(Infinity).filter(Boolean));
+      const closed = [...box.querySelectorAll('details')];
+      const filled = closed.map((d) => new Promise((done) => { d.addEventListener('toggle', done, { once: true }); d.open = true; }));
+      await Promise.all(filled);
+      const bad = /\[[a-z_]+(\.[\w/-]+)+\]|.{0,30}(undefined|NaN|\[object).{0,30}/s.exec(box.textContent);
+      if (bad || !box.querySelector('.summary')) found.push([bad?.[0], JSON.stringify(workload)]);
+      box.remove();
+    }
+    return found;
+  }, workloads);
+  assert.deepEqual(faults, []);
+  await page.done();
+});
+
 test('texts are copied, also where the clipboard is not allowed', async () => {
   const page = await open({ language: 'en' });
   const plan = await ask(page, '06-pretrain-130b');
