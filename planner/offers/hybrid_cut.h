@@ -23,9 +23,9 @@ struct hybrid_end {
 
 /* What may be cut at all. */
 struct hybrid_range {
-    int runs, lanes; /* runs in all; side by side over both ends */
-    int most_out;    /* runs that may leave */
-    bool none_out;   /* all of them may stay: something else goes out */
+    int runs, lanes;    /* runs in all; side by side over both ends */
+    int most_out;       /* runs that may leave */
+    bool none_out;      /* all of them may stay: something else goes out */
     double month_hours; /* of a rented month */
     struct hybrid_end local, out;
     /* for the rough reckoning: what is paid and waited for whatever the cut, what a day of the runs and a lane at home

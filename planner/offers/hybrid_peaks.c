@@ -24,6 +24,7 @@ struct end {
     bool by_card;
     double day_cost, peak_cost; /* net and tax of one unit over the months, all day or in the peak, minor units */
     double each;                /* multiples of the mean that a unit carries at most */
+    double setup;               /* of a service alone: validation on one replica's machines, minor units */
     double spare;               /* units' worth of spare replicas */
     int least, end;             /* home: units that the mean takes, and one more than may be tried */
     int step;                   /* units that one replica more takes */
@@ -69,6 +70,7 @@ struct search {
     struct place *home;
     const struct place *cloud;
     struct split best; /* home NULL: none yet */
+    double limit;      /* what it costs; at first what it may cost */
 };
 
 const char *hybrid_peaks_stay(const struct build *b)
@@ -145,6 +147,24 @@ static double cost_of_unit(const struct hybrid_peaks *s, const struct end *e, bo
     return (double)net + (double)tax;
 }
 
+/* A service alone is validated first, on the machines of one replica; beside a job the job is. */
+static double setup_of(const struct hybrid_peaks *s, const struct end *e)
+{
+    const struct reserve_batch none = {.requests = 0};
+    const struct build *b = s->b;
+    struct reserve_hours h = s->hours;
+    struct bill bill;
+    int64_t net, tax;
+    if (b->trains || build_measured_on(b, e->offer->sku->gpu))
+        return 0;
+    const int units = e->by_card && e->mean.gpus_per_replica > 0 ? e->mean.gpus_per_replica : 1;
+    h.days = (size_t)ceil(b->a.validate_days);
+    h.base_milli = 24000;
+    if (h.days == 0 || reserve_bill(e->offer, e->by_card, h, units, units, &none, &bill, &net, &tax) != 0)
+        return 0;
+    return (double)net + (double)tax;
+}
+
 /* How much a unit carries, from a sizing of `share`; what one costs. False where it cannot be paid for. */
 static bool measure(const struct hybrid_peaks *s, double share, const struct serving_sizing *z, bool far, struct end *e)
 {
@@ -189,6 +209,7 @@ static int measure_home(struct hybrid_peaks *s, struct end *e, bool *ret_serves)
     e->end = e->end < listed + 1 ? e->end : listed + 1;
     if (e->end <= e->least)
         return 1;
+    e->setup = setup_of(s, e);
     e->batch = s->b->reserve.batch;
     e->batch.requests_idle = e->batch.hours_idle = 0;
     if (!(e->batch.requests > 0))
@@ -271,7 +292,7 @@ static bool same_maker(const struct end *a, const struct end *b)
 /* What is not in the cloud, without what can wait. */
 static double cost_at_home(const struct end *e, int units)
 {
-    return e->least * e->day_cost + (units - e->least) * e->peak_cost;
+    return e->setup + e->least * e->day_cost + (units - e->least) * e->peak_cost;
 }
 
 /* What so many units at home and machines of one kind in the cloud cost at least; convex in the units. */
@@ -298,7 +319,7 @@ static bool cost_of(const struct hybrid_peaks *s, struct split *t)
     batch_spread(o, t->home->by_card, t->batch.requests - t->batch.in_service, s->hours.days, &t->batch);
     if (reserve_bill(o, t->home->by_card, s->hours, t->home->least, t->units, &t->batch, &bill, &net, &tax) != 0)
         return false;
-    t->cost = (double)net + (double)tax + t->burst * t->cloud->peak_cost;
+    t->cost = t->home->setup + (double)net + (double)tax + t->burst * t->cloud->peak_cost;
     return true;
 }
 
@@ -311,15 +332,17 @@ static int try_units(struct search *s, struct end *home, const struct end *cloud
         return -1;
     const double rest = s->all->peak - t.share;
     const double least = cost_at_home(home, units) + cloud->peak_cost * fmax(1, rest / cloud->each);
-    if (s->best.home != NULL && least >= s->best.cost)
+    if (least >= s->limit)
         return 0;
     t.burst = units_for(s->all, cloud, rest, false, &z);
     if (t.burst < 0)
         return -1;
     if (t.burst > 0 && reserve_over(cloud->offer, cloud->by_card, t.burst) > 0)
         left_out(s->all, cloud, t.burst);
-    else if (t.burst > 0 && cost_of(s->all, &t) && (s->best.home == NULL || t.cost < s->best.cost))
+    else if (t.burst > 0 && cost_of(s->all, &t) && t.cost < s->limit) {
         s->best = t;
+        s->limit = t.cost;
+    }
     return 0;
 }
 
@@ -338,7 +361,7 @@ static int walk(struct search *s, struct end *home, const struct end *cloud)
     }
     for (int way = step; way == step || way == -step; way -= 2 * step)
         for (int k = way > 0 ? at : at + way; k >= home->least && k < home->end && tries > 0; k += way, tries--) {
-            if (s->best.home != NULL && bound(s->all, home, cloud, k) >= s->best.cost)
+            if (bound(s->all, home, cloud, k) >= s->limit)
                 break;
             if (try_units(s, home, cloud, k) != 0)
                 return -1;
@@ -417,9 +440,9 @@ const struct hybrid_excess *hybrid_peaks_excess(const struct hybrid_peaks *s)
 }
 
 int hybrid_peaks_split(struct hybrid_peaks *all, const struct provider *home, const struct provider *cloud,
-                       struct reserve_plan *ret, const char **ret_why)
+                       double at_most, struct reserve_plan *ret, const char **ret_why)
 {
-    struct search s = {.all = all};
+    struct search s = {.all = all, .limit = at_most};
     *ret = (struct reserve_plan){0};
     s.home = place_of(all, home, false);
     if (s.home == NULL)
@@ -435,5 +458,7 @@ int hybrid_peaks_split(struct hybrid_peaks *all, const struct provider *home, co
         for (int k = 0; k < s.cloud->n; k++)
             if (same_maker(&s.home->ends[i], &s.cloud->ends[k]) && walk(&s, &s.home->ends[i], &s.cloud->ends[k]) != 0)
                 return -1;
+    if (s.best.home == NULL && isfinite(at_most) && s.cloud->n > 0)
+        *ret_why = "peaks_dearer_out";
     return s.best.home != NULL ? settle(all, &s.best, ret) : 0;
 }

@@ -25,11 +25,13 @@ struct hybrid_excess {
  */
 struct hybrid_peaks *hybrid_peaks_open(struct build *b, struct err *err);
 
-/* The cheapest split between machines of two providers, without the line between them, as a reserve of its own.
+/* The cheapest split between machines of two providers, without the line between them, as a reserve of its own; of a
+ * service alone its validation on the home's machines counts too. at_most: net and tax, minor units, what costs as
+ * much is not looked for; INFINITY: whatever it costs.
  * ret->offer NULL: there is none; *ret_why is set to a static word where more is known of it than that the ends have no
  * machines. -1 with the error filled that was given when it was opened. */
 int hybrid_peaks_split(struct hybrid_peaks *all, const struct provider *home, const struct provider *cloud,
-                       struct reserve_plan *ret, const char **ret_why);
+                       double at_most, struct reserve_plan *ret, const char **ret_why);
 
 /* What was left out so far; NULL: nothing. */
 const struct hybrid_excess *hybrid_peaks_excess(const struct hybrid_peaks *s);

@@ -67,14 +67,16 @@ static int try_line(struct build *b, const struct hybrid_terms *terms, const str
     j.split = arena_alloc(b->arena, sizeof *j.split);
     if (j.split == NULL)
         return err_set(err, ERR_NOMEM, "a hybrid service does not fit");
-    if (hybrid_peaks_split(peaks, j.pair.home, j.pair.cloud, j.split, ret_why) != 0)
+    const int most = b->lean ? 1 : PAIRS_MAX;
+    const double months = ceil(ceil(b->reserve.months * b->a.month_days - 1e-9) / b->a.month_days - 1e-9),
+                 line_cost = months * hybrid_line_month(b, &j.pair),
+                 at_most = *n == most ? few[most - 1].cost - line_cost : INFINITY;
+    if (hybrid_peaks_split(peaks, j.pair.home, j.pair.cloud, at_most, j.split, ret_why) != 0)
         return -1;
     if (j.split->offer == NULL)
         return 0;
-    const double months = ceil(ceil(j.split->months * b->a.month_days - 1e-9) / b->a.month_days - 1e-9);
-    j.cost = (double)j.split->net + (double)j.split->tax + months * hybrid_line_month(b, &j.pair) +
-             hybrid_answers_cost(b, &j.pair, j.split);
-    rank(few, n, b->lean ? 1 : PAIRS_MAX, j);
+    j.cost = (double)j.split->net + (double)j.split->tax + line_cost + hybrid_answers_cost(b, &j.pair, j.split);
+    rank(few, n, most, j);
     return 0;
 }
 

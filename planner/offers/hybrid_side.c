@@ -154,7 +154,9 @@ void hybrid_side_rates(const struct hybrid_side *side, double *ret_hour, double 
         const struct rate *r = &o->rates[i];
         const int units = (r->per_card ? side->shape.gpus_per_node : 1) * side->shape.nodes;
         const double minor = (double)r->unit_micros / 1e4 * (double)r->quantity_milli / 1e3 * units;
-        double *slot = r->mode == MODE_HOURLY ? ret_hour : r->mode == MODE_MONTHLY && r->price->term_months <= 1 ? ret_month : NULL;
+        double *slot = r->mode == MODE_HOURLY                                  ? ret_hour
+                       : r->mode == MODE_MONTHLY && r->price->term_months <= 1 ? ret_month
+                                                                               : NULL;
         if (slot && r->per_card == side->by_card && (*slot <= 0 || minor < *slot))
             *slot = minor;
     }

@@ -171,7 +171,10 @@ static int find_service(struct line_search *s, struct hybrid_pair *p)
     struct reserve_plan *split = arena_alloc(b->arena, sizeof *split);
     if (split == NULL)
         return err_set(s->err, ERR_NOMEM, "another reserve does not fit");
-    if (hybrid_peaks_split(s->splits, p->home, p->cloud, split, &p->stays) != 0)
+    const double line = floor(b->reserve.months) * hybrid_line_month(b, p);
+    const bool must_save = p->runs_stay != NULL && !whole->missing && whole->over == 0;
+    const double at_most = must_save ? (double)(whole->net + whole->tax) - line : INFINITY;
+    if (hybrid_peaks_split(s->splits, p->home, p->cloud, at_most, split, &p->stays) != 0)
         return -1;
     if (split->offer == NULL) {
         s->service_stays = p->stays != NULL ? p->stays : s->service_stays;

@@ -550,7 +550,7 @@ Test(hybrid, runs_and_peaks_are_cut_together)
         cr_assert_eq(hybrid_terms_bind(&b->params, &p.terms, &err), 0);
         cr_assert_eq(hybrid_side_choose(b, p.home, false, NULL, &home, &miss, &err), 0);
         cr_assert_eq(hybrid_side_choose(b, p.cloud, true, NULL, &cloud, &miss, &err), 0);
-        cr_assert_eq(hybrid_peaks_split(hybrid_peaks_open(b, &err), p.home, p.cloud, &split, &why), 0);
+        cr_assert_eq(hybrid_peaks_split(hybrid_peaks_open(b, &err), p.home, p.cloud, INFINITY, &split, &why), 0);
         struct draft *d = build_draft_new(b, KIND_HYBRID_CLOUD);
         const struct hybrid_side *ends[2][2] = {{&home.fit, &home.cheap}, {&cloud.fit, &cloud.cheap}};
         double best = INFINITY, whole = INFINITY;

@@ -32,6 +32,9 @@ static struct workload draw(void)
     while (m == NULL)
         m = catalog_model(test_catalog_bound(), models[pick(5)]);
     w.model = *m;
+    w.training.stated = true; /* what is validated is the job, not the service */
+    w.training.method = METHOD_LORA;
+    w.training.tokens = 1e8;
     w.serving.stated = true;
     const double load = exp(log(0.5) + uniform() * log(120));
     if (pick(3) > 0)
@@ -154,8 +157,8 @@ Test(hybrid_peaks, no_cut_on_a_grid_costs_less, .timeout = 120)
         const char *why = NULL;
         const struct dedicated_line *line = &c->lines[pick((int)c->n_lines)];
         if (b->reserve.offer != NULL && hybrid_pair_of(b, line, &p) && hybrid_peaks_ends(b, p.home, p.cloud)) {
-            cr_assert_eq(hybrid_peaks_split(hybrid_peaks_open(b, &err), p.home, p.cloud, &split, &why), 0, "%s",
-                         err.detail);
+            cr_assert_eq(hybrid_peaks_split(hybrid_peaks_open(b, &err), p.home, p.cloud, INFINITY, &split, &why), 0,
+                         "%s", err.detail);
             const double least = least_of_grid(b, p.home, p.cloud);
             const double mine = split.offer != NULL ? (double)(split.net + split.tax) : INFINITY;
             if (isfinite(mine)) {
