@@ -221,7 +221,7 @@ static void take_wait(struct log *l, const char *line, int rank)
     double data = figure(
         line, WORDS("data_time", "train.data_time", "reader_cost", "avg_reader_cost", "data_cost", "data_load", "data"),
         &rest);
-    double time = figure(line, WORDS("time", "total_time", "batch_cost", "avg_batch_cost"), &rest);
+    double time = figure(line, WORDS("time", "batch (t)", "total_time", "batch_cost", "avg_batch_cost"), &rest);
     if (!isfinite(time)) /* printed without the waiting */
         time = data + figure(line, WORDS("train.compute_time"), &rest);
     if (!isfinite(data) || !isfinite(time) || data > time)

@@ -6,7 +6,7 @@
 #include "planner/diagnosis/text.h"
 
 static const char *const STEP_WORDS[] = {"global_step",   "iteration", "iter", "step", "steps",
-                                         "current_steps", "batch",     "第",   "迭代"};
+                                         "current_steps", "batch",     "第",   "迭代", "total_steps"};
 
 /* "step=450", "iteration       10/    1000", "Iter(train) [ 10/720]", "'step': 7": the whole number behind a word. */
 static bool number_behind(const char *p, double *ret, double *ret_of)
@@ -68,6 +68,7 @@ const char *log_framework(const char *line, bool *ret_below)
         {"colossalai", "Colossal-AI"},
         {"(tokens/gpu/second)", "InternLM"},
         {"train_inner", "fairseq"},
+        {"logit scale:", "open_clip"},
         {"d2.utils.events", "Detectron2"},
         {"training epoch ", "NeMo"},
         {"[info:swift]", "ms-swift"},

@@ -51,6 +51,8 @@ static const struct key {
     {"train_time", AFTER_UNIT, S, "step_avg", EXACT},          /* modded-nanogpt: since the start */
     {"current step time", AFTER, S, NULL, EXACT},              /* fms-fsdp, beside its overall mean */
     {"elapsed_time_per_iteration", AFTER, S, NULL, EXACT},     /* ms-swift over Megatron */
+    {"batch (t)", AFTER, S, "data (t)", EXACT},                /* open_clip */
+    {"time_this_iter_s", AFTER, S, NULL, EXACT},               /* RLlib */
     {"total_time", AFTER, S, "forward_time", EXACT},           /* FunASR */
     {"iter time", AFTER, S, NULL, EXACT},                      /* DeepSpeed pipelines, LitGPT */
     {"iter_time", AFTER, S, NULL, EXACT},                      /* DLLogger */
