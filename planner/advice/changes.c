@@ -344,6 +344,7 @@ static const struct need {
     {"more_than_listed", NEED_LOAD | NEED_SUPPLY},
     {"team_ceiling", NEED_TEAM},
     {"beyond_horizon", NEED_TIME},
+    {"spot_last_mile", NEED_TIME | NEED_SUPPLY},
     {"deadline_missed", NEED_TIME},
     {"budget_exceeded", NEED_MONEY},
 };
@@ -387,7 +388,7 @@ const struct attempt changes_attempts[] = {
     {"lora", "relax_lora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_lora},
     {"qlora", "relax_qlora", NEED_MEMORY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, use_qlora},
     {"precision", "relax_precision_fp8", NEED_TIME | NEED_MONEY, ALL_KINDS, false, true, use_fp8},
-    {"spot", "relax_spot", NEED_MONEY, ALL_KINDS, false, false, allow_spot},
+    {"spot", "relax_spot", NEED_MONEY | NEED_SUPPLY, ALL_KINDS, false, false, allow_spot},
     {"card_up", "relax_card_up", NEED_MEMORY | NEED_SMALLER | NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false,
      false, any_card},
     {"city", "relax_city", NEED_SUPPLY | NEED_TIME | NEED_MONEY, ALL_KINDS, false, false, any_city},

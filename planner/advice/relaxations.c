@@ -218,6 +218,9 @@ static bool is_hopeless(const struct search *s, const struct attempt *a, enum op
     const bool bits = strcmp(a->code, "weight_bits") == 0;
     if (b->trains && b->reserve.missing)
         return !(a->helps & NEED_LOAD) || (bits && load->weight_bits <= 0 && load->weight_format == WF_UNSTATED);
+    const struct market_index *market = b->catalog->market;
+    if (strcmp(a->code, "spot") == 0 && !(s->stuck[kind].needs & NEED_MONEY))
+        return market == NULL || market->spot_least_share > 0; /* nothing is sold by spot alone */
     const struct nearest n = nearest_of(s, kind);
     if (!n.any)
         return false;

@@ -119,6 +119,7 @@ struct build {
     int n_replanned;           /* what plans made of it spent (advice/effort.h) */
     int n_validate_cut;        /* validations that the budget's share made shorter */
     int n_weighed;             /* of the drafts reckoned, cuts of a hybrid: they are larger */
+    bool uncovered;            /* some draft's calendar was well, and no rate served one of its days */
     int n_reckoned;            /* drafts whose calendar and bill were reckoned: what a plan spends besides physics */
     struct reserve_plan reserve;
     size_t n_alternatives;      /* of `alternatives` */
@@ -219,6 +220,10 @@ void build_refuse_host(struct build *b, enum option_kind kind, const struct sku 
 void build_refuse_memory(struct build *b, enum option_kind kind, const struct gpu *gpu, int cards,
                          const struct estimate *e, double short_gb);
 /* Why nothing on offer could be tried for a kind (no price, city, data rule, lists), or which offers lack a price. */
+/* Machines hold the work and none of them carries it to the end: for the time it takes, or because only spot is sold.
+ */
+void build_refuse_time(struct build *b, enum option_kind kind);
+
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer);
 
 /* True where the workload was already measured on this card, on one card or one machine. */

@@ -1,6 +1,8 @@
 /* build_refuse.c — why a kind of supply has no (further) option, each reason once and by how much it is missed. */
 #include "planner/drafting/build.h"
 
+#include <limits.h>
+
 enum { REFUSALS_MAX = 8 };
 
 struct note *build_refuse(struct build *b, enum option_kind kind, const char *code)
@@ -32,6 +34,14 @@ void build_refuse_memory(struct build *b, enum option_kind kind, const struct gp
     n->short_by = short_gb;
     note_num(note_num(note_text(n, "gpu", gpu->name), "cards", cards), "need_gb", m->total_gb);
     note_num(note_text(note_num(n, "usable_gb", m->usable_gb), "tightest", m->tightest_term), "short_by", short_gb);
+}
+
+void build_refuse_time(struct build *b, enum option_kind kind)
+{
+    if (b->uncovered && b->day.allow_spot && b->deadline_day != INT_MAX)
+        note_num(build_refuse(b, kind, "spot_last_mile"), "days", b->a.spot_last_mile_days);
+    else
+        note_num(build_refuse(b, kind, "beyond_horizon"), "days", b->a.horizon_days);
 }
 
 void build_refuse_supply(struct build *b, enum option_kind kind, bool any_offer)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "planner/costing/calendar.h"
 #include "planner/costing/costing.h"
 #include "planner/drafting/extras.h"
 #include "planner/drafting/phases.h"
@@ -134,8 +135,12 @@ bool candidate_reckon(struct build *b, enum option_kind kind, struct candidate *
         return false;
     build_draft_restart(b, scratch, kind);
     b->n_reckoned++;
-    if (candidate_fill(b, c, scratch) != 0 || costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0)
+    if (candidate_fill(b, c, scratch) != 0)
         return false;
+    if (costing_reckon(&b->day, scratch, &what_if_expected, &r) != 0) {
+        b->uncovered |= calendar_schedule(&b->a, scratch, &what_if_expected, &r.schedule) == 0;
+        return false;
+    }
     c->total = r.total;
     c->finish_days = r.schedule.finish_days;
     candidate_limit(b, c);

@@ -396,6 +396,6 @@ int option_cluster_build(struct build *b, struct option_list *out, struct err *e
     if (s.w.list.n == 0)
         build_refuse_supply(b, KIND_SMALL_CLUSTER, s.w.any_offer);
     if (s.w.list.n == 0 && b->refusals[KIND_SMALL_CLUSTER].n == 0)
-        note_num(build_refuse(b, KIND_SMALL_CLUSTER, "beyond_horizon"), "days", b->a.horizon_days);
+        build_refuse_time(b, KIND_SMALL_CLUSTER);
     return walk_keep(&s.w, &RULES, out);
 }

@@ -136,7 +136,7 @@ static void refuse(struct single_search *s)
     if (s->miss != NULL)
         build_refuse_memory(b, KIND_SINGLE_MACHINE, s->miss_gpu, s->miss_cards, s->miss, s->short_by_gb);
     else if (s->w.any_offer && b->refusals[KIND_SINGLE_MACHINE].n == 0)
-        note_num(build_refuse(b, KIND_SINGLE_MACHINE, "beyond_horizon"), "days", b->a.horizon_days);
+        build_refuse_time(b, KIND_SINGLE_MACHINE);
     build_refuse_supply(b, KIND_SINGLE_MACHINE, s->w.any_offer);
 }
 

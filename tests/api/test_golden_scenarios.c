@@ -968,6 +968,33 @@ Test(golden, price_missing)
     }
 }
 
+/* A machine that is sold by spot alone: an offer only to who allows it, which is the change that is named; and not for
+ * the last days before a deadline, which is the reason that is given. */
+Test(golden, sold_by_spot_alone)
+{
+#define BY_SPOT(more)                                                                                                  \
+    "{\"model\": {\"preset\": \"qwen2.5-7b\"}, \"training\": {\"method\": \"lora\", \"tokens\": 2e8}, \"serving\":"    \
+    "{\"months\": 0}, \"constraints\": {\"start_on\": \"2027-01-04\", \"kinds\": [\"single_machine\"]" more "}}"
+    struct catalog *c = market_of(
+        SKU_COLUMNS
+        "node,idc,hefei,a100-sxm4-80g,8,no,1,nvswitch,,bare_metal,1024,128,15360,service_6,test,2026-11,high\n",
+        PRICE_COLUMNS "p1,sku,node,,,spot,,CNY,node_hour,50,2026-11-01,2026-11-20,firm,test,high\n");
+    json_t *p = plan_on(c, BY_SPOT("")), *i;
+    size_t k;
+    cr_expect_null(option_of(p, "single_machine"));
+    json_array_foreach(json_object_get(p, "infeasible"), k, i)
+        cr_expect(has_code(json_object_get(i, "relaxations"), "spot"));
+    json_decref(p);
+    p = plan_on(c, BY_SPOT(", \"allow_spot\": true"));
+    cr_expect(feasible(option_of(p, "single_machine")));
+    json_decref(p);
+    p = plan_on(c, BY_SPOT(", \"allow_spot\": true, \"deadline_on\": \"2027-01-28\""));
+    cr_expect(has_code(refusals_of(p, "single_machine"), "spot_last_mile"));
+    cr_expect_not(has_code(refusals_of(p, "single_machine"), "beyond_horizon"));
+    json_decref(p);
+    test_catalog_free(c);
+}
+
 /* Domain: owning usually costs 40 % and more above renting at start-up utilisation; it suits machines that run full for
  * years. The stated prices: 14 yuan an hour and 5,620 a month of an A100-80G (trade guides), 1.15 million for eight. */
 Test(golden, own_hardware)
