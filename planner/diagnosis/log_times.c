@@ -182,21 +182,6 @@ enum log_rank log_key_rank(int key)
     return KEYS[key].trust == SMOOTHED ? LOG_SMOOTHED : KEYS[key].trust == PARTLY ? LOG_PARTLY : LOG_EXACT;
 }
 
-/* "ms", "s", "sec", "us" at p, and nothing more to the word: seconds; 0 when none. */
-double log_unit_at(const char *p)
-{
-    static const struct {
-        const char *name;
-        double s;
-    } units[] = {{"milliseconds", MS}, {"seconds", S}, {"second", S}, {"secs", S},  {"sec", S}, {"msec", MS},
-                 {"ms", MS},           {"us", 1e-6},   {"s", S},      {"毫秒", MS}, {"秒", S},  {"分钟", 60},
-                 {"minutes", 60},      {"mins", 60},   {"min", 60},   {"m", 60}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (text_starts(p, units[i].name) && !text_is_alnum(p[strlen(units[i].name)]))
-            return units[i].s;
-    return 0;
-}
-
 int log_key_named(const char *name, size_t n, double *ret_unit_s)
 {
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
