@@ -693,6 +693,56 @@ Test(golden, hybrid_serves_at_home)
     }
 }
 
+/* A service that the home's machines alone cannot hold at its peak bursts what is left of it, beside a job that stays
+ * at home: both ends are counted, and the bill is whole to the fen. Sensitive requests burst nothing. */
+Test(golden, hybrid_bursts_peaks_beside_a_job)
+{
+    static const struct {
+        const char *constraints;
+        bool bursts;
+    } cases[] = {{"", true},
+                 {"\"data_sensitive\": true, \"can_desensitise\": true", true},
+                 {"\"data_sensitive\": true, \"can_desensitise\": false", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char workload[800];
+        snprintf(workload, sizeof workload,
+                 "{\"model\": {\"preset\": \"sdxl-base-unet\"}, \"training\": {\"method\": \"qlora\","
+                 "\"tokens\": 15345323693, \"seq_len\": 32768}, \"serving\": {\"concurrency\": 197, \"input_tokens\":"
+                 "100, \"output_tokens\": 50, \"months\": 6, \"ttft_ms\": 2000}, \"constraints\": {%s}}",
+                 cases[i].constraints);
+        json_t *p = plan_of(workload), *l;
+        const json_t *hybrid = option_of(p, "hybrid_cloud");
+        cr_assert_eq(hybrid != NULL, cases[i].bursts, "case %zu", i);
+        if (hybrid == NULL) {
+            cr_expect(has_code(refusals_of(p, "hybrid_cloud"), "nothing_to_burst"));
+            cr_expect(has_code(refusals_of(p, "hybrid_cloud"), "data_sensitive"));
+            json_decref(p);
+            continue;
+        }
+        const json_t *r = json_object_get(hybrid, "inference_reserve"), *burst = json_object_get(r, "burst");
+        const json_t *cost = json_object_get(hybrid, "cost"), *reasons = json_object_get(hybrid, "reasons");
+        cr_assert(json_is_object(burst), "case %zu", i);
+        cr_expect_lt(number_of(r, "base_gpus"), number_of(r, "gpus"));
+        cr_expect_lt(number_of(burst, "gpus"), number_of(r, "gpus"));
+        cr_expect_lt(number_of(burst, "share_of_peak"), 1);
+        cr_expect(has_code(reasons, "hybrid_runs_stay"));
+        cr_expect(has_code(reasons, i == 0 ? "peaks_leave" : "peaks_leave_desensitised"));
+        int64_t sum = 0, service = 0, phases = 0;
+        size_t k;
+        json_array_foreach(json_object_get(cost, "lines"), k, l)
+        {
+            const int64_t amount = minor_of(json_object_get(l, "amount"));
+            sum += amount;
+            service += strcmp(text_of(l, "section"), "inference_reserve") == 0 ? amount : 0;
+        }
+        json_array_foreach(json_object_get(hybrid, "phases"), k, l) phases += minor_of(json_object_get(l, "cost"));
+        cr_expect_eq(sum, minor_of(json_object_get(cost, "net")));
+        cr_expect_eq(phases, sum, "the line is shared between the phases that use it");
+        cr_expect_eq(service, minor_of(json_object_get(r, "total")));
+        json_decref(p);
+    }
+}
+
 /* What bursts may be taken away where the request allows it, as any other machine: by spot where that costs less. */
 Test(golden, hybrid_bursts_by_spot)
 {
