@@ -3,6 +3,7 @@
 #include "planner/advice/effort.h"
 
 enum {
+    LOOKED_UP_A_UNIT = 2,
     LEAST = 25,
     TWICE_RECKONED = 3,
     WEIGHED = 1,        /* more for a cut of a hybrid: it has two ends */
@@ -31,7 +32,7 @@ int effort_buys_search(int effort)
 
 int effort_of_reserve(const struct build *b)
 {
-    return SIZED * b->n_sized + MEASURED * b->n_measured + PAID * b->n_sizings;
+    return b->n_looked_up / LOOKED_UP_A_UNIT + SIZED * b->n_sized + MEASURED * b->n_measured + PAID * b->n_sizings;
 }
 
 int effort_of_options(int drafts)

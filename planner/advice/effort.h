@@ -7,7 +7,7 @@
 #include "planner/drafting/build.h"
 
 /* Of a whole plan: what relaxations and turning points are held to. Three milliseconds, less what is not counted. */
-enum { EFFORT_MAX = 2450 };
+enum { EFFORT_MAX = 2400 };
 
 /* Of one contest: drafts reckoned, physics asked, what became an option. searched: what it added to build_searched. */
 int effort_of_contest(const struct build *b, int searched);

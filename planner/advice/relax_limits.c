@@ -9,7 +9,7 @@
 
 #include "planner/advice/relaxing.h"
 
-enum { TRIES_MAX = 16 };
+enum { TRIES_MAX = 9 };
 
 /* Money is asked for in hundreds. */
 static const int64_t BUDGET_STEP_MINOR = 10000;
@@ -94,6 +94,8 @@ static int find_least(struct more *m, int64_t guess, int64_t most)
         if (m->enough > 0 && m->enough - m->too_few <= 1)
             return 0;
         next = next_try(m, stride);
+        if (m->enough > 0 && next == (m->enough + m->too_few) / 2 && m->enough - m->too_few > 1 << (TRIES_MAX - tries))
+            break; /* half-way between them is too long a way */
     }
     m->enough = 0;
     return 0;

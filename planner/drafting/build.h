@@ -113,6 +113,7 @@ struct build {
     int recalls;                        /* enum recall_how */
     bool recall_budget;                 /* another budget than its plan's */
     double recall_work, recall_reserve; /* times the work of its plan; minor units that its reserve costs more */
+    int n_looked_up;                    /* sizings asked for by the hundred, at hand or not */
     int n_sized, n_measured;   /* sizings that were not at hand, and the replicas that were measured for them */
     int n_searched;            /* build_searched, when its options were there */
     int n_answered, n_sampled; /* drafts that became options, and those whose spread was sampled */

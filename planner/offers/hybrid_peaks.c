@@ -107,7 +107,7 @@ static int units_of(struct hybrid_peaks *s, const struct end *e, double share, b
 {
     const struct serving load = hybrid_peaks_load(&s->online, share, spare);
     const int rc = (machines_alone ? build_sizing_machines : build_sizing)(s->b, e->offer->sku, &load, ret, s->err);
-    s->b->n_sized++; /* at hand or not: there are hundreds */
+    s->b->n_looked_up++;
     if (rc != 0 || !ret->feasible)
         return rc < 0 ? -1 : 0;
     return reserve_units(e->offer, e->by_card, ret->gpus, ret->gpus_per_replica);

@@ -257,7 +257,7 @@ int serving_size_keeping(const struct serving_constants *k, const struct serving
     struct miss miss;
     if (kept != NULL && *kept != NULL) {
         d.hold = (*kept)->hold;
-        ret->replicas_measured = 1;
+        ret->replicas_measured = 0;
         miss = (*kept)->miss;
         const bool alike = (*kept)->ladder.by_rate == (d.rate > 0);
         if (!alike)
