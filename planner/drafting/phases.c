@@ -96,6 +96,8 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
 
 static void set_gate(struct draft_step *s, const char *code, const char *metric, double threshold)
 {
+    if (s->reasons.unread)
+        return; /* nor is its gate read */
     s->has_gate = true;
     s->gate = (struct gate){.metric = metric, .threshold = threshold};
     s->gate.text = (struct note){.code = code, .short_by = NAN};
@@ -114,7 +116,8 @@ static int add_validate(struct build *b, struct draft *d, int home, int train_gr
         bool trains = e->has_training && e->training.tokens_per_s_per_gpu_low > 0;
         set_gate(s, trains ? "gate_validate" : "gate_validate_memory", trains ? "tokens_per_s_per_gpu" : "memory_gb",
                  trains ? e->training.tokens_per_s_per_gpu_low : e->memory.usable_gb);
-        note_num(&s->gate.text, "memory_gb", e->memory.usable_gb);
+        if (s->has_gate)
+            note_num(&s->gate.text, "memory_gb", e->memory.usable_gb);
     }
     return 0;
 }

@@ -6,9 +6,12 @@
 
 double batch_mean_rate(const struct build *b, const struct serving *load)
 {
+    if (load->requests_per_s > 0 || load->users <= 0)
+        return fmax(0, load->requests_per_s);
+    if (load->requests_per_user_hour > 0)
+        return load->users * load->requests_per_user_hour / 3600;
     const struct param *p = param_find(&b->params, "serve_requests_per_user_hour");
-    const double each = load->requests_per_user_hour > 0 ? load->requests_per_user_hour : p != NULL ? p->value : 0;
-    return load->requests_per_s > 0 ? load->requests_per_s : load->users * each / 3600;
+    return p != NULL ? load->users * p->value / 3600 : 0;
 }
 
 double batch_requests(const struct build *b, const struct reserve_plan *r)
