@@ -167,8 +167,10 @@ static void note_assumptions(const struct report *r, struct estimate *e)
     const struct layout *w = r->wanted;
     if (j->global_batch == 0)
         note_num(note_add_once(&e->assumptions, "training_batch_assumed"), "global_batch", c->global_batch);
-    if (w == NULL || w->recompute == RECOMPUTE_UNSTATED)
+    if ((w == NULL || w->recompute == RECOMPUTE_UNSTATED) && c->recompute_share > 0)
         note_percent(note_add_once(&e->assumptions, "training_recompute_assumed"), "share", c->recompute_share);
+    else if (w == NULL || w->recompute == RECOMPUTE_UNSTATED)
+        note_add_once(&e->assumptions, "training_recompute_none");
     if (r->fabric->assumed)
         note_num(note_add_once(&e->assumptions, "training_fabric_assumed"), "gbps",
                  j->k->fabric_gbps_per_card[j->gpu->gpu_class] * fmin(8, j->shape.gpus_per_node));
