@@ -46,11 +46,13 @@ int effort_of_contest(const struct build *b, int searched)
            effort_of_reserve(b) + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
 }
 
+/* Fitted to the far ends of every input of the examples: 15 to 140 microseconds each, 0.9 of them counted. */
 int effort_of_near(const struct build *b, int searched)
 {
-    enum { LEAST_NEAR = 9, RECKONED_NEAR = 1 };
-    return LEAST_NEAR + RECKONED_NEAR * (b->n_reckoned + b->n_weighed) + effort_of_search(searched) +
-           effort_of_reserve(b) + ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+    enum { LEAST_NEAR = 9, OF_EIGHT = 7 };
+    const int all = LEAST_NEAR + b->n_reckoned + b->n_weighed + effort_of_search(searched) + effort_of_reserve(b) +
+                    ANSWERED * b->n_answered + SAMPLED * b->n_sampled;
+    return all * OF_EIGHT / 8;
 }
 
 int effort_of_plan(const struct build *b, int searched)
