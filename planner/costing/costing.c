@@ -20,6 +20,11 @@ size_t costing_room_size(void)
     return sizeof(struct costing_room);
 }
 
+struct cover *costing_room_cover(struct costing_room *room)
+{
+    return room != NULL ? &room->cover : NULL;
+}
+
 static int bill_covered(const struct trade_day *day, const struct draft *d, const struct schedule *s, int group,
                         struct cover *cover, struct bill *bill)
 {

@@ -5,8 +5,11 @@
 #include "planner/costing/bill.h"
 #include "planner/costing/draft.h"
 
+struct cover;
+
 /* Of the room that whoever reckons many drafts lends to his day. */
 size_t costing_room_size(void);
+struct cover *costing_room_cover(struct costing_room *room); /* NULL: no room */
 
 /* Every line of the draft on this calendar, the reserve's included. -1 when a machine cannot be paid for at all (no
  * rate covers its days) or an amount overflows. ret_shares: the same lines divided over the steps, or NULL. */

@@ -24,7 +24,7 @@ struct reserve_hours reserve_hours_of(const struct build *b, const struct reserv
 {
     const double hours = r->serving.hours_per_day > 0 ? fmin(24, r->serving.hours_per_day) : 24;
     const size_t n = (size_t)ceil(r->months * b->a.month_days - 1e-9);
-    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving))};
+    return (struct reserve_hours){n, milli_of(hours), milli_of(reserve_peak_hours(b, &r->serving)), b->day.room};
 }
 
 int reserve_units(const struct offer *o, bool by_card, int gpus, int per_replica)
@@ -81,19 +81,35 @@ static int cover_equal(struct cover *c, size_t days, int32_t hours_milli, int un
 }
 
 /* Machines of one SKU as lines of a bill; batch NULL: nothing there can wait. */
+static int bill_covered(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
+                        const struct reserve_batch *batch, struct cover *cover, struct bill *bill)
+{
+    if (h.peak_milli >= h.base_milli)
+        base = units;
+    cover_start(cover, o, by_card, NULL, bill);
+    if (cover_equal(cover, h.days, h.base_milli, base) != 0 ||
+        cover_equal(cover, h.days, h.peak_milli, units - base) != 0 ||
+        (batch != NULL && cover_stretch(cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0) ||
+        cover_end(cover) != 0 || bill->failed)
+        return -1;
+    return 0;
+}
+
+/* A cover is large: where a plan has lent no room, the stack is taken for this bill alone. */
+__attribute__((noinline)) static int bill_on_stack(const struct offer *o, bool by_card, struct reserve_hours h,
+                                                   int base, int units, const struct reserve_batch *batch,
+                                                   struct bill *bill)
+{
+    struct cover own;
+    return bill_covered(o, by_card, h, base, units, batch, &own, bill);
+}
+
 static int bill_machines(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,
                          const struct reserve_batch *batch, struct bill *bill)
 {
-    struct cover cover;
-    if (h.peak_milli >= h.base_milli)
-        base = units;
-    cover_start(&cover, o, by_card, NULL, bill);
-    if (cover_equal(&cover, h.days, h.base_milli, base) != 0 ||
-        cover_equal(&cover, h.days, h.peak_milli, units - base) != 0 ||
-        (batch != NULL && cover_stretch(&cover, batch->hours, batch->units * (by_card ? batch->cards : 1)) != 0) ||
-        cover_end(&cover) != 0 || bill->failed)
-        return -1;
-    return 0;
+    struct cover *lent = costing_room_cover(h.room);
+    return lent != NULL ? bill_covered(o, by_card, h, base, units, batch, lent, bill)
+                        : bill_on_stack(o, by_card, h, base, units, batch, bill);
 }
 
 int reserve_bill(const struct offer *o, bool by_card, struct reserve_hours h, int base, int units,

@@ -32,6 +32,7 @@ int reserve_over(const struct offer *o, bool by_card, int units);
 struct reserve_hours {
     size_t days;
     int32_t base_milli, peak_milli;
+    struct costing_room *room; /* to reckon in (costing.h); NULL = none lent */
 };
 
 double reserve_peak_hours(const struct build *b, const struct serving *load);

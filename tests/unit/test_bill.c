@@ -55,7 +55,7 @@ Test(bill, work_of_centuries_is_so_many_times_that_of_a_stretch, .timeout = 10)
     struct workload w = small_workload(c);
     struct build *b = small_build(c, &w, arena);
     const struct offer *o = market_offer(&b->market, catalog_sku(c, "idc-a100"), NULL);
-    const struct reserve_hours h = {30, 24000, 24000};
+    const struct reserve_hours h = {30, 24000, 24000, NULL};
     const double hours[] = {STRETCH_HOURS, 100.5, 4.0 * STRETCH_HOURS + 100.5};
     int64_t net[3], tax;
     struct bill bill;
