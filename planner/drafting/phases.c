@@ -89,7 +89,8 @@ static double validate_days(struct build *b, struct draft *d, int home, int trai
         return days;
     b->n_validate_cut++;
     days = most_within(b, &d->groups[home], (int)least, (int)days, limit);
-    struct note *n = note_num(note_add(reasons, "validate_limit"), "days", days);
+    const bool kept = days > least || within(b, &d->groups[home], (int)least, limit);
+    struct note *n = note_num(note_add(reasons, kept ? "validate_limit" : "validate_over_limit"), "days", days);
     note_money(note_num(n, "planned_days", b->a.validate_days), "limit", limit);
     return days;
 }

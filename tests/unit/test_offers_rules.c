@@ -527,6 +527,12 @@ Test(rules, validate_limit)
     cr_expect_float_eq(validate->hours, 8 * 24, 0, "%f h", validate->hours);
     cr_expect_not_null(note_find(&validate->reasons, "validate_limit"));
     cr_expect_leq(first(&p)->cost.by_section[SECTION_VALIDATION], 2000000);
+    w.constraints.budget_minor = 2000000; /* 20,000: a day for 2,400 is over 2,000, and is not told as within it */
+    p = plan_it();
+    validate = phase_at(first(&p), PHASE_VALIDATE);
+    cr_expect_float_eq(validate->hours, 24, 0, "%f h", validate->hours);
+    cr_expect_null(note_find(&validate->reasons, "validate_limit"));
+    cr_expect_not_null(note_find(&validate->reasons, "validate_over_limit"));
     done();
 }
 
