@@ -27,7 +27,7 @@ static double vocab_cut(const struct cut *c)
     return c->vocab_parallel ? c->tp : 1;
 }
 
-static struct memory_stage stage_of(const struct job *j, const struct cut *c, bool last)
+static struct memory_stage stage_of(const struct job *j, const struct cut *c)
 {
     double share = c->stage_layers / j->layers;
     double body = larger(0, j->params - j->expert_total - j->embedding * j->vocab_matrices);
@@ -35,8 +35,6 @@ static struct memory_stage stage_of(const struct job *j, const struct cut *c, bo
         .dense = body * share / c->tp,
         .experts = j->expert_total * share / c->expert_ranks,
         .vocab = j->embedding * (c->pp > 1 ? 1 : j->vocab_matrices) / vocab_cut(c),
-        .last = last,
-        .has_head = last || c->pp == 1,
     };
 }
 
@@ -250,17 +248,18 @@ static double runtime_gb(const struct job *j)
     return pcie && j->shape.nodes == 1 ? k->overhead_pcie_gb : k->overhead_many_gb;
 }
 
-static void hold_stage(const struct job *j, const struct cut *c, bool last, struct memory_stage *ret)
+static void hold_stage(const struct job *j, const struct cut *c, struct memory_stage *ret)
 {
-    struct memory_stage s = stage_of(j, c, last);
-    s.states = (struct memory){.rank_params = s.dense + s.vocab + s.experts, .rank_experts = s.experts};
+    struct memory *states = &ret->states;
+    *ret = stage_of(j, c);
+    states->rank_params = ret->dense + ret->vocab + ret->experts;
+    states->rank_experts = ret->experts;
     if (j->frozen)
-        frozen_states(j, c, &s, &s.states);
+        frozen_states(j, c, ret, states);
     else
-        trained_states(j, c, &s, &s.states);
-    working_buffers(j, c, &s, &s.states);
-    offload(j, c, &s, &s.states);
-    *ret = s;
+        trained_states(j, c, ret, states);
+    working_buffers(j, c, ret, states);
+    offload(j, c, ret, states);
 }
 
 /* Gradients outlive a micro-batch, or they are whole in the optimizer step: either way they count. */
@@ -271,34 +270,26 @@ static double held_bytes(const struct job *j, const struct memory *states)
 
 void memory_hold(const struct job *j, const struct cut *c, struct memory_held *ret)
 {
-    hold_stage(j, c, false, &ret->first);
-    if (c->pp > 1)
-        hold_stage(j, c, true, &ret->last);
+    hold_stage(j, c, &ret->stage);
     layer_bytes(j, c, ret);
     double trained = j->frozen ? j->adapter_params : j->params;
     double moments = j->half_states ? moment_bytes(j->optimizer) / 2 : moment_bytes(j->optimizer);
     ret->checkpoint = trained * (HALF + (j->frozen ? 0 : (j->half_states ? 0 : FULL) + moments));
     ret->runtime = BYTES_PER_GIB * runtime_gb(j);
-    ret->least = ret->runtime + held_bytes(j, &ret->first.states);
-    ret->least_host = ret->first.states.host_bytes;
-    if (c->pp > 1) {
-        ret->least = larger(ret->least, ret->runtime + held_bytes(j, &ret->last.states));
-        ret->least_host = smaller(ret->least_host, ret->last.states.host_bytes);
-    }
+    ret->least = ret->runtime + held_bytes(j, &ret->stage.states);
 }
 
-/* One stage at its fullest instant. */
-static struct memory_peak stage_peak(const struct job *j, const struct cut *c, const struct memory_held *h,
-                                     const struct memory_stage *s)
+/* The first or the last stage at its fullest instant. */
+static struct memory_peak stage_peak(const struct job *j, const struct cut *c, const struct memory_held *h, bool last)
 {
     const struct training_constants *k = j->k;
-    const struct memory *m = &s->states;
-    struct memory_peak p = {.stage = s};
+    const struct memory *m = &h->stage.states;
+    struct memory_peak p = {.logits = 0};
     bool full = c->recompute == RECOMPUTE_FULL;
     double kept = c->offload == OFFLOAD_ACTIVATIONS ? 0 : full ? h->boundary : c->store_share * h->layer;
-    kept *= c->tokens * c->stage_layers * in_flight(c, s->last); /* of all micro-batches in flight */
-    double working = full ? c->tokens * h->layer : 0;            /* of the layer being recomputed */
-    double logits = s->has_head ? logit_bytes(j, c) : 0;
+    kept *= c->tokens * c->stage_layers * in_flight(c, last); /* of all micro-batches in flight */
+    double working = full ? c->tokens * h->layer : 0;         /* of the layer being recomputed */
+    double logits = last || c->pp == 1 ? logit_bytes(j, c) : 0;
     /* Gradients outlive a micro-batch when there are several, or when they live in buffers made in advance. */
     bool persistent = c->accumulation > 1 || c->pp > 1 || c->sharding == SHARD_ZERO1 || c->sharding == SHARD_ZERO2 ||
                       c->stack == STACK_PARALLEL;
@@ -322,16 +313,16 @@ static struct memory_peak stage_peak(const struct job *j, const struct cut *c, c
 
 struct memory_peak memory_peak_of(const struct job *j, const struct cut *c, const struct memory_held *h)
 {
-    const struct memory_peak first = stage_peak(j, c, h, &h->first);
+    const struct memory_peak first = stage_peak(j, c, h, false);
     if (c->pp <= 1)
         return first;
-    const struct memory_peak last = stage_peak(j, c, h, &h->last);
+    const struct memory_peak last = stage_peak(j, c, h, true);
     return last.total > first.total ? last : first;
 }
 
 void memory_at(const struct memory_held *h, const struct memory_peak *p, struct memory *ret)
 {
-    *ret = p->stage->states;
+    *ret = h->stage.states;
     ret->gradients = p->gradients;
     ret->activations = p->activations;
     ret->logits = p->logits;

@@ -19,23 +19,20 @@ struct memory {
 /* One stage of a pipeline, or all of the model: its parameters on one rank and what they take. */
 struct memory_stage {
     double dense, vocab, experts; /* parameters of the rank */
-    bool last, has_head;
     struct memory states; /* weights, gradients, optimizer, buffers and what follows from them; no activations */
 };
 
 /* What a layout holds whatever its micro-batch and its recomputation are: a search that tries many of them asks once.
  */
 struct memory_held {
-    struct memory_stage first, last; /* last: of pipelines only */
-    double layer, boundary;          /* bytes of one token: of a whole layer, between two layers */
-    double checkpoint, runtime;      /* bytes */
-    double least;                    /* bytes that no micro-batch and no recomputation goes below */
-    double least_host;               /* bytes of a node's host that they do not go below either */
+    struct memory_stage stage;  /* the first or the last: as many layers, and a matrix of the vocabulary */
+    double layer, boundary;     /* bytes of one token: of a whole layer, between two layers */
+    double checkpoint, runtime; /* bytes */
+    double least;               /* bytes that no micro-batch and no recomputation goes below */
 };
 
 /* The fullest instant of a step, in the fuller stage. */
 struct memory_peak {
-    const struct memory_stage *stage;
     double gradients, activations, logits, overhead; /* bytes alive then, as in struct memory */
     double total;
 };

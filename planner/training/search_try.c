@@ -44,17 +44,15 @@ static struct memory_peak ease_recompute(struct walk *w, const struct memory_hel
     const struct memory_peak none = memory_peak_of(j, c, h);
     if (none.total <= w->usable)
         return none;
-    struct cut full = *c;
-    full.recompute = RECOMPUTE_FULL;
-    cut_derive_recompute(j, &full);
-    const struct memory_peak most = memory_peak_of(j, &full, h);
+    c->recompute = RECOMPUTE_FULL;
+    cut_derive_recompute(j, c);
+    const struct memory_peak most = memory_peak_of(j, c, h);
     w->least = smaller(w->least, most.total);
     double share = (none.total - w->usable) / larger(1, none.total - most.total);
     /* Experts are too dear to run twice: what is kept of them is squeezed otherwise, and the rest is run again. */
     double cap = j->moe_layers > 0 && !j->finetune ? j->k->moe_recompute_cap : 1;
-    full.recompute_share = smaller(full.recompute_share, cap);
     if (share > 0.85 || most.total > w->usable) {
-        *c = full;
+        c->recompute_share = smaller(c->recompute_share, cap);
         return most;
     }
     c->recompute = RECOMPUTE_SELECTIVE;
@@ -130,7 +128,7 @@ static bool hopeless(const struct walk *w, const struct memory_held *h)
     const struct found *f = w->found;
     const struct candidate *kept = least_kept(w);
     const double least = h->least * (1 - 1e-9); /* summed in another order than the totals */
-    if (kept == NULL || (least <= w->usable && h->least_host <= host_of(w)) ||
+    if (kept == NULL || (least <= w->usable && h->stage.states.host_bytes <= host_of(w)) ||
         (least <= w->whole && w->least > w->whole))
         return false;
     return kept->fits || (least >= kept->memory.total && (f->best.fits || least >= f->best.memory.total));
