@@ -410,6 +410,19 @@ test('a quote in dollars is in dollars throughout', async () => {
   await page.done();
 });
 
+test('a service that bursts says what of its peak goes where', async () => {
+  const page = await open({ language: 'en' });
+  await choose(page, '08-serve-70b-latency');
+  const plan = await submit(page);
+  const hybrid = plan.options.find((o) => o.inference_reserve.burst);
+  const away = hybrid.inference_reserve.burst;
+  assert.ok(away.gpus > 0 && away.share_of_peak > 0);
+  await unfold(page, `.card[data-label=${hybrid.label}]`);
+  const told = page.locator(`.card[data-label=${hybrid.label}] dl`).filter({ hasText: 'at the far end' });
+  assert.match(await told.innerText(), new RegExp(`${away.gpus} of .*${hybrid.supply.find((s) => s.sku === away.sku).gpu_name}`));
+  await page.done();
+});
+
 test('one service can serve another model than the one that is trained', async () => {
   const page = await open({ language: 'en' });
   await choose(page, '16-nightly-batch');
