@@ -83,6 +83,8 @@ static double more_cost(const struct build *b, const struct lever *l, const stru
     case LEVER_DEADLINE:
     case LEVER_BUDGET:
     case LEVER_FAULTS:
+    case LEVER_TOKENS:
+    case LEVER_SERVICE: /* what they cost is only known from sizing again */
         break;
     }
     return 0;
@@ -160,7 +162,7 @@ unsigned lever_model_kinds(const struct lever_model *m, const struct lever *l, d
     struct reading r, now; /* now: a kind may have the like of its best on machines that keep their price */
     double most = 0;
     unsigned kinds = 0;
-    if (l->kind == LEVER_DEADLINE || l->kind == LEVER_BUDGET)
+    if (l->kind == LEVER_DEADLINE || l->kind == LEVER_BUDGET || l->kind == LEVER_TOKENS || l->kind == LEVER_SERVICE)
         return ~0u;
     read_all(m, l, factor, &r);
     read_all(m, l, 1, &now);

@@ -125,6 +125,30 @@ static void add_service(struct lever_list *l)
         add(l, LEVER_MONTHS, "/workload/serving/months", "months", s->months)->expensive = true;
 }
 
+/* What one request asks of the service, as far as it is stated: each sizes the reserve again. */
+static void add_requests(struct lever_list *l)
+{
+    static const struct {
+        enum lever_kind kind;
+        const char *path, *unit;
+        size_t member;
+    } members[] = {
+        {LEVER_TOKENS, "/workload/serving/output_tokens", "tokens", offsetof(struct serving, output_tokens)},
+        {LEVER_TOKENS, "/workload/serving/input_tokens", "tokens", offsetof(struct serving, input_tokens)},
+        {LEVER_SERVICE, "/workload/serving/tpot_ms", "ms", offsetof(struct serving, tpot_ms)},
+        {LEVER_SERVICE, "/workload/serving/ttft_ms", "ms", offsetof(struct serving, ttft_ms)},
+        {LEVER_SERVICE, "/workload/serving/peak_factor", "ratio", offsetof(struct serving, peak_factor)},
+    };
+    const char *service = (const char *)&l->b->workload->serving;
+    for (size_t i = 0; l->b->serves && i < sizeof members / sizeof *members; i++) {
+        const void *at = service + members[i].member;
+        const double now = members[i].kind == LEVER_TOKENS ? *(const int *)at : *(const double *)at;
+        struct lever *r = add(l, members[i].kind, members[i].path, members[i].unit, now);
+        r->member = members[i].member;
+        r->expensive = true;
+    }
+}
+
 /* Faults that take so little of a run's hours decide nothing. */
 static const double FAULTS_LEAST = 0.002;
 
@@ -137,9 +161,9 @@ static void add_tier(struct lever_list *l, const struct draft *d)
 {
     const struct provider *p = d->groups[d->train_group].offer->sku->provider;
     const struct quality *q = quality_of(l->b, p);
-    const double lost = q->failure_card_hours > 0
-                            ? q->failure_factor * (q->restart_hours + q->repair_hours) * cards_of(d) / q->failure_card_hours
-                            : 0;
+    const double lost = q->failure_card_hours > 0 ? q->failure_factor * (q->restart_hours + q->repair_hours) *
+                                                        cards_of(d) / q->failure_card_hours
+                                                  : 0;
     if (p->tier == NULL || lost < FAULTS_LEAST)
         return;
     for (size_t i = 0; i < l->n; i++)
@@ -178,10 +202,21 @@ size_t levers_of(struct build *b, const struct option_list *ranked, struct lever
         add(&l, LEVER_BUDGET, "/workload/constraints/budget", b->day.currency, (double)b->budget_minor / MONEY_MINOR);
     add_prices(&l, ranked);
     add_service(&l);
+    add_requests(&l);
     add_faults(&l, ranked);
     add_fabric(&l, ranked);
     add(&l, LEVER_EGRESS, "/workload/constraints/egress_gb", "GB", b->workload->constraints.egress_gb);
     return l.n;
+}
+
+/* A peak is no lower than the mean. */
+static void apply_member(const struct lever *l, double factor, struct serving *s)
+{
+    void *at = (char *)s + l->member;
+    if (l->kind == LEVER_TOKENS)
+        *(int *)at = (int)lround(l->now * factor);
+    else
+        *(double *)at = l->member == offsetof(struct serving, peak_factor) ? fmax(1, l->now * factor) : l->now * factor;
 }
 
 void lever_apply(const struct build *b, const struct lever *l, double factor, struct workload *w,
@@ -214,6 +249,10 @@ void lever_apply(const struct build *b, const struct lever *l, double factor, st
         break;
     case LEVER_MONTHS:
         s->months *= factor;
+        break;
+    case LEVER_TOKENS:
+    case LEVER_SERVICE:
+        apply_member(l, factor, s);
         break;
     case LEVER_EGRESS:
         w->constraints.egress_gb *= factor;

@@ -10,7 +10,7 @@
 #include "planner/advice/replan.h"
 
 enum {
-    LEVERS_MAX = 16,
+    LEVERS_MAX = 20,
     LEVER_OPTIONS = 8 /* of the ranked ones */
 };
 
@@ -24,7 +24,9 @@ enum lever_kind {
     LEVER_EGRESS,
     LEVER_DEADLINE,
     LEVER_BUDGET,
-    LEVER_FAULTS
+    LEVER_FAULTS,
+    LEVER_TOKENS, /* of a request to the service */
+    LEVER_SERVICE /* its targets and its peak */
 };
 
 struct lever {
@@ -36,6 +38,7 @@ struct lever {
     const struct gpu *gpu;  /* LEVER_SPEED: of this card alone; NULL = all */
     const char *tier;       /* LEVER_FAULTS: of suppliers; NULL = the card-hours between two, wherever they are */
     struct reprice reprice; /* LEVER_PRICE; its factor is set by the walk */
+    size_t member;          /* LEVER_TOKENS: of an int of struct serving; LEVER_SERVICE: of a double */
     bool expensive;         /* a re-plan of it sizes the reserve again */
 };
 

@@ -257,7 +257,7 @@ static void tell(const struct sweep *s, const struct walk *w, struct plan *plan)
     const double beyond = factor_at(w, turn), before = factor_at(w, turn - 1);
     *r = (struct sensitivity){.input = l->path, .unit = l->unit, .now = l->now, .confirmed = confirmed};
     r->turning_point = l->whole ? round(l->now * beyond) : l->now * (beyond + before) / 2;
-    if (l->kind == LEVER_WORK)
+    if (l->kind == LEVER_WORK || l->kind == LEVER_TOKENS)
         r->turning_point = round(r->turning_point);
     if (w->other > 0) {
         memcpy(r->recommended_then, w->then.label, sizeof r->recommended_then);

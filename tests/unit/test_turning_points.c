@@ -1,6 +1,6 @@
 /* A turning point that is told is one: planning the changed request anew, whole and from nothing, recommends what was
- * recommended just before it and something else just beyond it. And what is not told does not turn: 25 % more or less of
- * any input that the plan vouches for recommends the same. Over the examples and many random requests. */
+ * recommended just before it and something else just beyond it. And what is not told does not turn: 25 % more or less
+ * of any input that the plan vouches for recommends the same. Over the examples and many random requests. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -138,6 +138,9 @@ static bool set_input(struct workload *w, const char *input, double value, doubl
         {"/workload/serving/concurrency", &w->serving.concurrency},
         {"/workload/serving/users", &w->serving.users},
         {"/workload/serving/months", &w->serving.months},
+        {"/workload/serving/tpot_ms", &w->serving.tpot_ms},
+        {"/workload/serving/ttft_ms", &w->serving.ttft_ms},
+        {"/workload/serving/peak_factor", &w->serving.peak_factor},
         {"/workload/constraints/egress_gb", &w->constraints.egress_gb},
     };
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
@@ -147,6 +150,10 @@ static bool set_input(struct workload *w, const char *input, double value, doubl
         }
     if (strcmp(input, "/workload/training/runs") == 0)
         w->training.runs = (int)lround(value);
+    else if (strcmp(input, "/workload/serving/input_tokens") == 0)
+        w->serving.input_tokens = (int)lround(value);
+    else if (strcmp(input, "/workload/serving/output_tokens") == 0)
+        w->serving.output_tokens = (int)lround(value);
     else if (strcmp(input, "/workload/constraints/deadline_on") == 0)
         w->constraints.deadline_on += (date_t)lround(value - now);
     else if (strncmp(input, "/workload/assumptions/", 22) == 0)
@@ -272,8 +279,8 @@ static void check_others(const struct workload *w, const struct plan *p, const s
         t->kept += same(&far, now);
         if (getenv("TALLY") && !same(&far, now))
             printf("%s: %s at %g of %g\n", name, l->path, l->now * (1 + side * reach), l->now);
-        cr_expect(same(&far, now) || t->missed_by, "%s: %s at %g of %g changes what is recommended, and is not told", name,
-                  l->path, l->now * (1 + side * reach), l->now);
+        cr_expect(same(&far, now) || t->missed_by, "%s: %s at %g of %g changes what is recommended, and is not told",
+                  name, l->path, l->now * (1 + side * reach), l->now);
     }
     arena_free(arena);
 }
@@ -340,14 +347,21 @@ static int random_request(unsigned seed, char *to, size_t cap)
 
 Test(turning_points, examples_turn_where_they_are_told_to, .timeout = 300)
 {
-    static const char *const names[] = {"01-lora-7b",           "02-full-7b",
-                                        "03-full-14b-deadline", "04-qlora-70b",
-                                        "05-full-70b",          "06-pretrain-130b",
-                                        "07-serve-7b-50-users", "08-serve-70b-latency",
+    static const char *const names[] = {"01-lora-7b",
+                                        "02-full-7b",
+                                        "03-full-14b-deadline",
+                                        "04-qlora-70b",
+                                        "05-full-70b",
+                                        "06-pretrain-130b",
+                                        "07-serve-7b-50-users",
+                                        "08-serve-70b-latency",
                                         "09-embed-corpus",
-                                        "10-vision-measured",   "11-sensitive-data",
-                                        "12-budget-200k",       "13-hybrid-parallel-runs",
-                                        "14-measured-14b",      "15-hybrid-shareable-runs",
+                                        "10-vision-measured",
+                                        "11-sensitive-data",
+                                        "12-budget-200k",
+                                        "13-hybrid-parallel-runs",
+                                        "14-measured-14b",
+                                        "15-hybrid-shareable-runs",
                                         "16-nightly-batch"};
     struct tally t = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
