@@ -9,9 +9,9 @@
 /* Of a whole plan: what relaxations and turning points are held to. Three milliseconds, less what is not counted. */
 enum { EFFORT_MAX = 2400 };
 
-/* Turning points come last; what precedes them and their own plans take 0.75 and 0.8 microseconds a unit in the middle of
- * the bench's requests, so that they may go a little further. */
-enum { EFFORT_TURNING = EFFORT_MAX + 250 };
+/* Turning points come last, and a unit of their plans takes less than one of what precedes them: they may go a little
+ * further. */
+enum { EFFORT_TURNING = EFFORT_MAX + 120 };
 
 /* Of one contest: drafts reckoned, physics asked, what became an option. searched: what it added to build_searched. */
 int effort_of_contest(const struct build *b, int searched);
