@@ -19,6 +19,7 @@ static const struct listed {
     {"memory_gap_hard", TRAINS},
     {"container_rental_days", ALWAYS},
     {"relaxation_saving_share", ALWAYS},
+    {"plan_effort", ALWAYS},
     {"own_years", ALWAYS},
     {"own_utilisation", ALWAYS},
     {"hosting_per_kw_month", ALWAYS},

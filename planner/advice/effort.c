@@ -18,6 +18,17 @@ enum {
     SAID = 50     /* an option with its launch, its checklist and its bytes */
 };
 
+int effort_most(const struct build *b)
+{
+    return (int)b->a.plan_effort;
+}
+
+int effort_most_turning(const struct build *b)
+{
+    enum { OF_TWENTY = 21 };
+    return effort_most(b) * OF_TWENTY / 20;
+}
+
 enum { SEARCHED_A_UNIT = 8 };
 
 int effort_of_search(int searched)

@@ -6,12 +6,13 @@
 
 #include "planner/drafting/build.h"
 
-/* Of a whole plan: what relaxations and turning points are held to. Three milliseconds, less what is not counted. */
-enum { EFFORT_MAX = 2400 };
+/* Of a whole plan (row plan_effort): what relaxations are held to. As it stands, three milliseconds less what is not
+ * counted; a request may ask for more. */
+int effort_most(const struct build *b);
 
 /* Turning points come last, and a unit of their plans takes less than one of what precedes them: they may go a little
  * further. */
-enum { EFFORT_TURNING = EFFORT_MAX + 120 };
+int effort_most_turning(const struct build *b);
 
 /* Of one contest: drafts reckoned, physics asked, what became an option. searched: what it added to build_searched. */
 int effort_of_contest(const struct build *b, int searched);

@@ -333,7 +333,8 @@ int relaxations_build(struct build *b, const struct option_list *ranked, struct 
     s.r.saving_least = saving->value;
     s.per_kind = s.r.lean ? PER_KIND_MAX : PER_KIND_MAX_NOTHING;
     const int spent = effort_of_plan(b, b->n_searched);
-    s.r.effort_most = s.r.lean ? spent + (EFFORT_MAX - spent) * OF_FOUR / 4 : EFFORT_MAX;
+    const int most = effort_most(b);
+    s.r.effort_most = s.r.lean ? spent + (most - spent) * OF_FOUR / 4 : most;
     s.r.scratch = arena_new(SCRATCH_BYTES);
     if (!s.r.scratch)
         return err_set(err, ERR_NOMEM, "no room to plan again");

@@ -171,7 +171,7 @@ static int next_step(const struct walk *w)
 static bool can_finish(const struct sweep *s, const struct walk *w)
 {
     const int more = w->foreseen > 1 && w->other == 0 && w->same < w->foreseen - 1 ? 2 : 1;
-    return effort_of_plan(s->b, s->b->n_searched) + more * s->each <= EFFORT_TURNING;
+    return effort_of_plan(s->b, s->b->n_searched) + more * s->each <= effort_most_turning(s->b);
 }
 
 static int pursue(struct sweep *s, struct walk *w)

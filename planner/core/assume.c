@@ -52,6 +52,7 @@ static const struct param_field FIELDS[] = {
     ROW(near_miss_factor),
     ROW(options_max),
     ROW(options_per_kind),
+    ROW(plan_effort),
     ROW(max_nodes_considered),
     ROW(weight_cost_cheapest),
     ROW(weight_time_cheapest),

@@ -18,7 +18,7 @@ struct assume { /* members have the names of their rows */
         spot_interruptions_per_h, price_stale_days, checkpoints_kept, checkpoint_bytes_per_param, wan_gbps,
         line_efficiency, cluster_default_gbps, contingency_share, team_max_nodes_none, team_max_nodes_single_node,
         team_max_nodes_slurm, team_max_nodes_kubernetes, team_max_nodes_expert, deadline_confidence, open_horizon_days,
-        near_miss_factor, options_max, options_per_kind, max_nodes_considered, weight_cost_cheapest,
+        near_miss_factor, options_max, options_per_kind, plan_effort, max_nodes_considered, weight_cost_cheapest,
         weight_time_cheapest, weight_risk_cheapest, weight_cost_balanced, weight_time_balanced, weight_risk_balanced,
         weight_cost_fastest, weight_time_fastest, weight_risk_fastest, speed_low_measured, speed_high_measured,
         speed_low_calibrated, speed_high_calibrated, speed_low_analytic, speed_high_analytic, price_band_firm,

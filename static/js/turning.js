@@ -6,6 +6,7 @@ import { chip, grid, panel } from './parts.js';
 import { inputName } from './names.js';
 
 const reach = 0.25; // as far as the planner walks, both ways
+const EFFORT = 40000; // counted work that follows every input: 30 ms at most, where a plan usually takes 3
 const isDate = (input) => input.endsWith('/deadline_on');
 
 function dayText(plan, days) {
@@ -47,7 +48,8 @@ function beyond(plan, point) {
 export function turning(plan, act) {
   if (!plan.options.length) return null;
   const open = plan.sensitivity_unsettled.map((input) => inputName(input, plan, act.lists)).join(t('list'));
-  const rest = open ? h('p', { class: 'hint' }, t('turning.unsettled', { inputs: open })) : '';
+  const all = [{ input: '/workload/assumptions/plan_effort', value: EFFORT }];
+  const rest = open ? h('div', {}, h('p', { class: 'hint' }, t('turning.unsettled', { inputs: open })), h('button', { type: 'button', onclick: () => act.apply(all, null) }, t('turning.all'))) : '';
   if (!plan.sensitivity.length) return panel('turning', h('p', { class: 'hint' }, t('turning.none')), rest);
   const rows = plan.sensitivity.map((point) => {
     const share = point.turning_point / point.now - 1;

@@ -423,6 +423,18 @@ test('a service that bursts says what of its peak goes where', async () => {
   await page.done();
 });
 
+test('the inputs that time left out are followed with one press', async () => {
+  const page = await open({ language: 'en' });
+  await choose(page, '08-serve-70b-latency');
+  const plan = await submit(page);
+  assert.ok(plan.sensitivity_unsettled.length > 0);
+  const [answer] = await Promise.all([page.waitForResponse((r) => r.url().includes('/plans') && r.request().method() === 'POST'), page.getByRole('button', { name: 'Follow them all' }).click()]);
+  const all = await answer.json();
+  assert.deepEqual(all.sensitivity_unsettled, []);
+  assert.ok(all.sensitivity.every((point) => point.confirmed));
+  await page.done();
+});
+
 test('one service can serve another model than the one that is trained', async () => {
   const page = await open({ language: 'en' });
   await choose(page, '16-nightly-batch');

@@ -285,17 +285,22 @@ static void check_others(const struct workload *w, const struct plan *p, const s
     arena_free(arena);
 }
 
-static void check_request(const char *json, size_t len, const char *name, struct tally *t)
+/* thorough: with all the effort that a request may ask for, every input is followed to both ends. */
+static void check_request(const char *json, size_t len, const char *name, bool thorough, struct tally *t)
 {
     struct arena *arena = arena_new(64 << 20);
     struct workload w;
     struct err err = {0};
     if (read_request(json, len, arena, &w)) {
+        if (thorough)
+            set_assumption(&w, "plan_effort", 40000);
         struct plan_request q = {catalog(), &w, today()};
         struct plan *p = arena_alloc(arena, sizeof *p);
         cr_assert_eq(plan_make(&q, arena, p, &err), 0, "%s: %s %s", name, err.pointer, err.detail);
         const struct offered now = offered_by(p->recommended != NULL ? &p->options[0] : NULL);
         t->plans++;
+        cr_expect(!thorough || p->n_unsettled == 0, "%s: %zu inputs are left, such as %s", name, p->n_unsettled,
+                  p->n_unsettled > 0 ? p->unsettled[0] : "");
         for (size_t i = 0; i < p->n_sensitivities; i++)
             check_turn(&w, &p->sensitivities[i], &now, t, name);
         check_others(&w, p, &now, t, name);
@@ -345,7 +350,7 @@ static int random_request(unsigned seed, char *to, size_t cap)
                     model, method, tokens, runs, service, city, limit, team, priority);
 }
 
-Test(turning_points, examples_turn_where_they_are_told_to, .timeout = 300)
+static void check_examples(bool thorough, struct tally *t)
 {
     static const char *const names[] = {"01-lora-7b",
                                         "02-full-7b",
@@ -363,7 +368,6 @@ Test(turning_points, examples_turn_where_they_are_told_to, .timeout = 300)
                                         "14-measured-14b",
                                         "15-hybrid-shareable-runs",
                                         "16-nightly-batch"};
-    struct tally t = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[100], bytes[65536];
         snprintf(path, sizeof path, "examples/%s.json", names[i]);
@@ -371,12 +375,27 @@ Test(turning_points, examples_turn_where_they_are_told_to, .timeout = 300)
         cr_assert_not_null(f, "%s", path);
         const size_t len = fread(bytes, 1, sizeof bytes, f);
         fclose(f);
-        check_request(bytes, len, names[i], &t);
+        check_request(bytes, len, names[i], thorough, t);
     }
+    print_tally(t);
+}
+
+Test(turning_points, examples_turn_where_they_are_told_to, .timeout = 300)
+{
+    struct tally t = {0};
+    check_examples(false, &t);
     cr_expect_gt(t.held, 14, "%d plans: %d told, %d confirmed, %d of them not from outside, %d held", t.plans, t.told,
                  t.confirmed, t.outside, t.held);
     cr_expect_gt(t.vouched, 24);
-    print_tally(&t);
+}
+
+Test(turning_points, with_effort_every_input_is_followed_to_both_ends, .timeout = 300)
+{
+    struct tally t = {0};
+    check_examples(true, &t);
+    cr_expect_eq(t.confirmed, t.told, "%d of %d", t.confirmed, t.told);
+    cr_expect_gt(t.told, 40);
+    cr_expect_gt(t.vouched, 100);
 }
 
 Test(turning_points, random_requests_turn_where_they_are_told_to, .timeout = 300)
@@ -388,7 +407,7 @@ Test(turning_points, random_requests_turn_where_they_are_told_to, .timeout = 300
         char json[1000], name[60];
         const int len = random_request(seed * 7919u, json, sizeof json);
         snprintf(name, sizeof name, "random request %u", seed);
-        check_request(json, (size_t)len, name, &t);
+        check_request(json, (size_t)len, name, false, &t);
     }
     cr_expect_gt(t.held, (int)(n / 4));
     cr_expect_geq(t.held * 100, (t.confirmed - t.outside) * 98, "%d of %d", t.held, t.confirmed - t.outside);
