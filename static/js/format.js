@@ -1,8 +1,8 @@
 // format.js — figures as people read them. Money arrives as decimal text and is never turned into a rounded sum.
 import { current, t } from './i18n.js';
 
-// A minus sign as wide as a plus, on the line of its figure.
-const minus = (text) => text.replace('-', '−');
+// A minus sign as wide as a plus, on the line of its figure; what rounds to nothing has none.
+const minus = (text) => text.replace('-', '−').replace(/^−(?=0%?$)/, '');
 
 export const number = (value, digits = 0) =>
   value === null || value === undefined ? '–'
