@@ -144,12 +144,12 @@ test('a turning point says what turns it, and can be tried', async () => {
       assert.ok(!text.includes(point.input), `${preset}: ${point.input} is shown as a pointer`);
     }
     const own = plan.sensitivity.filter((p) => p.input.startsWith('/workload/'));
-    assert.equal(await page.locator('#p-turning button').count(), own.length, preset);
+    assert.equal(await page.locator('#p-turning tbody button').count(), own.length, preset);
     if (!own.length || tried >= 2) continue;
     tried += 1;
     const request = page.waitForRequest((r) => r.method() === 'POST');
     const reply = page.waitForResponse('**/api/v1/plans');
-    await page.locator('#p-turning button').first().click();
+    await page.locator('#p-turning tbody button').first().click();
     const value = own[0].input.split('/').slice(1).reduce((at, key) => at[key], (await request).postDataJSON());
     const there = await (await reply).json();
     await page.waitForSelector('#tried:not([hidden])');
