@@ -22,11 +22,7 @@ static size_t step_word(const char *p)
 /* The number that ends at `end`, blanks in between; NAN when none does, or when it belongs to a word. */
 static double number_before(const char *line, const char *end)
 {
-    while (end > line && text_is_blank(end[-1]))
-        end--;
-    const char *start = end;
-    while (start > line && (text_is_digit(start[-1]) || start[-1] == '.'))
-        start--;
+    const char *start = text_digits_before(line, &end);
     double v;
     bool own = start == line || (!text_is_alnum(start[-1]) && strchr("_-/", start[-1]) == NULL);
     return own && end > start && text_number(&start, &v) && start == end ? v : NAN;

@@ -317,12 +317,7 @@ static double value_numbered(const char *p)
 /* "0.013 sec/batch", "120ms/step": the number that ends where the unit begins. */
 static double value_before(const struct key *k, const char *line, const char *word)
 {
-    const char *end = word;
-    while (end > line && text_is_blank(end[-1]))
-        end--;
-    const char *start = end;
-    while (start > line && (text_is_digit(start[-1]) || start[-1] == '.'))
-        start--;
+    const char *end = word, *start = text_digits_before(line, &end);
     double v;
     const char *named = start;
     while (named > line && text_is_blank(named[-1]))

@@ -125,6 +125,16 @@ static const char *exponent_at(const char *p, int *ret)
     return p;
 }
 
+const char *text_digits_before(const char *line, const char **end)
+{
+    while (*end > line && text_is_blank((*end)[-1]))
+        --*end;
+    const char *start = *end;
+    while (start > line && (text_is_digit(start[-1]) || start[-1] == '.'))
+        start--;
+    return start;
+}
+
 #define EXACT_MOST 1e15 /* digits beyond say nothing any more */
 
 /* The digits are gathered as one whole number and scaled once: what is printed with few digits is read without an

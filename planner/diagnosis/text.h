@@ -46,6 +46,9 @@ bool text_starts(const char *p, const char *prefix);
 
 /* A number at *p ("12", "7,034", "1.87e-01", "-3"); moves *p behind it. False and nothing moved when there is none. */
 bool text_number(const char **p, double *ret);
+/* Where the digits and points that end at *end begin, blanks in between: *end itself where there are none. Moves *end
+ * before the blanks, not before `line`. */
+const char *text_digits_before(const char *line, const char **end);
 /* The digits at *p as an int of at most nine digits. */
 bool text_int(const char **p, int *ret);
 
