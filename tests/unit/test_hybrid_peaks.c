@@ -8,19 +8,19 @@
 #include "planner/offers/hybrid_peaks.h"
 #include "planner/reserve/reserve.h"
 #include "planner/reserve/reserve_try.h"
+#include "tests/support/draw.h"
 #include "tests/support/test_catalog.h"
 
 static uint64_t state = 20261130;
 
 static double uniform(void)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(state >> 33) / 2147483648.0;
+    return draw_uniform(&state);
 }
 
 static int pick(int n)
 {
-    return (int)(uniform() * n);
+    return draw_below(&state, n);
 }
 
 static struct workload draw(void)

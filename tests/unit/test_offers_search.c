@@ -12,6 +12,7 @@
 #include "planner/offers/guess.h"
 #include "planner/offers/kinds.h"
 #include "planner/reserve/reserve.h"
+#include "tests/support/draw.h"
 #include "tests/support/test_catalog.h"
 
 /* --- jobs --------------------------------------------------------------------------------------------------- */
@@ -19,13 +20,12 @@ static uint64_t state;
 
 static double uniform(void)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(state >> 33) / 2147483648.0;
+    return draw_uniform(&state);
 }
 
 static int pick(int n)
 {
-    return (int)(uniform() * n);
+    return draw_below(&state, n);
 }
 
 static struct workload draw(void)
