@@ -15,8 +15,8 @@
 
 enum { OFFERS_MAX = 8, CARDS_MAX = 6, WALK_MAX = 48, HALVINGS = 5, PLACES_MAX = 24, KNOWN_MAX = 24 };
 
-/* A replica chosen for another load may carry so much more a card: what serving_fleet.c calls clearly better. */
-static const double CAPACITY_SLACK = 1.03;
+/* A replica chosen for another load may carry so much more a card; a hundredth is margin. */
+static const double CAPACITY_SLACK = SERVING_CLEARLY_BETTER + 0.01;
 
 /* One machine that may stand at an end. */
 struct end {

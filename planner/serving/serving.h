@@ -25,6 +25,10 @@ int serving_estimate(const struct serving_constants *k, const struct serving_req
                      struct estimate *ret, struct err *err);
 
 /* A load sized on machines of one GPU. */
+/* So much more a card has a larger replica to carry to be chosen over a smaller one, for fleets of it come in coarser
+ * steps. */
+#define SERVING_CLEARLY_BETTER 1.02
+
 struct serving_sizing_request {
     const struct model *model;
     const struct serving *serving; /* load, lengths, targets, peak factor, spare */

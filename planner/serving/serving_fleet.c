@@ -8,13 +8,13 @@
 
 #include <math.h>
 
+#include "planner/serving/serving.h"
 #include "planner/serving/serving_queue.h"
 
 #define MAX_REPLICAS 1000000.0
 #define LADDER_STEP 1.1
 #define LEAST_TPOT_S 1e-4
-#define BENT 1.015          /* between two points the time per token of experts bends above the line, by up to this */
-#define CLEARLY_BETTER 1.02 /* a larger replica has to be: fleets of it come in coarser steps */
+#define BENT 1.015 /* between two points the time per token of experts bends above the line, by up to this */
 
 struct load_speed capacity_speed(const struct capacity *c, const struct demand *d, double batch)
 {
@@ -157,7 +157,7 @@ static int layout_at(const struct demand *d, const struct capacity *c, int n, do
         if (!keeps(&c[i], d, tpot))
             continue;
         double each = per_card(&c[i], d, tpot);
-        if (best < 0 || each > most * CLEARLY_BETTER) {
+        if (best < 0 || each > most * SERVING_CLEARLY_BETTER) {
             best = i;
             most = each;
         }
